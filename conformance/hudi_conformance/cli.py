@@ -34,10 +34,10 @@ _Features = Annotated[list[str] | None, typer.Option("--feature", help="Only tab
 _Versions = Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")]
 _Cases = Annotated[list[str] | None, typer.Option("--case", help="Only cases whose id fits this glob.")]
 _Servicer = Annotated[
-    str | None, typer.Option(help="Who runs the table services of cases that write; the adapter itself unless told.")
+    str | None, typer.Option(help="Who runs the table services of cases that write; the adapter itself by default.")
 ]
 _Readers = Annotated[
-    list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model unless told.")
+    list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model by default.")
 ]
 _Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
 
@@ -414,11 +414,11 @@ def impact(
     table: Annotated[list[str] | None, typer.Option(help="Only answers of golden tables that fit this glob.")] = None,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario of the explorer.")] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Every obligation and scenario, touched or not.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every property and scenario, touched or not.")] = False,
     specs: Annotated[bool, typer.Option("--specs", help="Every TLA+ module, touched or not.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Show what a change moves: answers, obligations, laws and TLA+ runs: exit 1 where one comes out otherwise."""
+    """Show what a change moves: answers, properties, laws and TLA+ runs: exit 1 where one gives another result."""
     from hudi_conformance.runner.console import console
     from hudi_conformance.verification.impact.command import Scope, show_impact
 

@@ -132,8 +132,8 @@ class HudiTable(TableWrites):
         `known`: what no file says. The answer has what could not be known, `unknown`: read it before the table is used.
 
         Raises:
-            HudiError: CONFIG_INVALID where nothing is lost, where something is neither told nor in the files, and where
-                a guess might be wrong; the hint says what to tell.
+            HudiError: CONFIG_INVALID where nothing is lost, something is neither given nor in the files, or
+                a guess might be wrong; the hint says what to give.
 
         Clauses: SL-001, SL-002, TL-018.
 

@@ -146,7 +146,7 @@ class WritingOperations:
 
     def _writer(self, request: Request) -> TableWriter:
         now = request.params.get("now")
-        # One request's moment is not that of the next: hearts would stand still.
+        # One request's moment is not that of the next: heartbeats would stop.
         clock = self._clock if now is None else SetClock(normal_instant(str(now)))
         context = (self._readings, clock, self._hook)
         return TableWriter(self._open_storage(request), self._executor(), {}, *context, lifecycle=InlineServices())
@@ -223,7 +223,7 @@ def _recovered(services: TableServices, params: Mapping[str, Any], configs: Mapp
 
 
 def _known(params: Mapping[str, Any]) -> RecoveryHints:
-    """What a request tells of a lost table: as `create_table`, and what only its owner knows."""
+    """What a request states about a lost table: as `create_table`, and what only its owner knows."""
     return RecoveryHints(
         _definition(params, _texts(params.get("properties") or {})),
         _texts(params.get("completion_times") or {}),
@@ -236,7 +236,7 @@ def _known(params: Mapping[str, Any]) -> RecoveryHints:
 
 
 def _definition(params: Mapping[str, Any], configs: Mapping[str, str]) -> TableDefinition:
-    """A table as `create_table` and `recover` are told of it; a table to recover goes by `table_name`, too."""
+    """A table as `create_table` and `recover` are informed of it; a table to recover goes by `table_name`, too."""
     schema = params.get("schema")
     return TableDefinition(
         name=str(params.get("table_name") or ("" if params.get("name") == "recover" else params.get("name")) or ""),

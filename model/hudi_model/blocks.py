@@ -19,7 +19,7 @@ def blocks_of(log: LogFile) -> tuple[Block, ...]:
 
 
 def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:
-    """The blocks that change rows, in merge order, where `counts` tells which instants the question sees.
+    """The blocks that change rows, in merge order, where `counts` states which instants the question sees.
 
     Clauses: LF-015, LF-016, LF-019.
     """

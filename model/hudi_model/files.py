@@ -38,7 +38,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A tombstone. The integer 0 as ordering stands for no ordering value, unless it is told to be a value."""
+    """A tombstone. The integer 0 as ordering stands for no ordering value, unless it is configured as a value."""
 
     key: str
     partition: str | None

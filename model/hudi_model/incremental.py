@@ -285,7 +285,7 @@ def archived_within(opened: OpenTable, time_range: TimeRange) -> tuple[Instant, 
 
 
 def reaches_unknown(opened: OpenTable, time_range: TimeRange) -> bool:
-    """Whether a range holds writes that no timeline tells of: there are files from before all that one tells of.
+    """Whether a range holds writes that no timeline records: there are files from before all that one records.
 
     Clauses: IN-007, CD-006, TL-018.
     """
@@ -321,7 +321,7 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
 
 
 def refuse_archived(opened: OpenTable, time_range: TimeRange) -> None:
-    """Nothing, unless a range holds changes of writes that have left the active timeline, or that none tells of.
+    """Nothing, unless a range holds changes of writes that have left the active timeline, or that none records.
 
     Raises: RANGE_NOT_RETAINED.
 
@@ -381,7 +381,7 @@ def view_without(view: View, write: Instant) -> View:
 
 
 def needs_before(logged: tuple[CdcRecord, ...] | None) -> bool:
-    """Whether the changes of a group are told by the rows before them, too: the log lacks them, or there is none.
+    """Whether the changes of a group are reported by the rows before them, too: the log lacks them, or there is none.
 
     Clauses: CD-003, CD-006.
     """

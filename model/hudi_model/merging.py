@@ -180,7 +180,7 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 
 
 def columns_of(rule: MergeRule) -> tuple[str, ...]:
-    """The columns that a reference merger works on: what the table tells its merger, else the ordering fields.
+    """The columns that a reference merger works on: what the table states its merger, else the ordering fields.
 
     Clauses: RM-011.
     """

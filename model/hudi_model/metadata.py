@@ -232,5 +232,5 @@ def drop(table: Table, names: Iterable[str]) -> Effects:
 
 
 def listing(table: Table, names: Iterable[str]) -> durable.PutProperties:
-    """The property that tells readers which indexes they may use."""
+    """The property that shows readers which indexes they may use."""
     return durable.PutProperties({**open_table(table).configuration.properties, BUILT: ",".join(sorted(names))})

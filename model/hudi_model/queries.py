@@ -35,7 +35,7 @@ CHOICE_OF_CLAUSE = {
 
 
 def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
-    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    """The same readings with one clause read as given; clauses with one reading change nothing."""
     choice = CHOICE_OF_CLAUSE.get(clause)
     return replace(readings, **{choice: Reading(reading)}) if choice else readings
 

@@ -51,7 +51,7 @@ def refuse_lost_timeline(view: View) -> None:
 def refuse_missing(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a group to be read lacks the base file that the timeline names last, by requested time.
 
-    Groups to be read are those of `only`, all of them unless told.
+    Groups to be read are those of `only`, all of them by default.
 
     Raises: BASE_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
     TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
@@ -70,7 +70,7 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...], only: Collection[G
 def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a slice to be read lacks a log file with rows that a visible commit names.
 
-    Groups to be read are those of `only`, all of them unless told.
+    Groups to be read are those of `only`, all of them by default.
     A version 6 log names its slice. [Modified in v8] The completion of its commit places it.
 
     Raises: LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;

@@ -105,7 +105,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """One reading for each clause that has two; as released unless told.
+    """One reading for each clause that has two; as released by default.
 
     Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008, OW-035.
     """

@@ -84,7 +84,7 @@ def begin(table: Table, request: Request, requested: InstantTime) -> tuple[Write
 
 
 def heartbeat(write: Write, moment: InstantTime | None) -> Effects:
-    """A beat of the write's heart where failed writes are told from living ones by it.
+    """An update of the write's heartbeat where failed writes are reported from active ones by it.
 
     Clauses: MK-005.
     """
@@ -247,7 +247,7 @@ def abort(table: Table, write: Write) -> Effects:
 
 
 def has_completed(table: Table, write: Write) -> bool:
-    """Whether the write's completed file is there, whatever its writer was told.
+    """Whether the write's completed file is there, whatever its writer was given.
 
     Clauses: SA-005.
     """

@@ -18,7 +18,7 @@ Complaint: TypeAlias = tuple[bool, str, str]
 """Whether it applies, what is wrong, what could have stood there."""
 ROLLBACK_ACTIONS = frozenset({Action.ROLLBACK, Action.RESTORE})
 PLANNED = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT})
-"""What whoever comes may begin anew after a dead attempt; before version 8 a clustering is told as a replacecommit."""
+"""What any worker may begin anew after a failed attempt; before version 8 a clustering is a replacecommit."""
 FILED = DATA_ACTIONS | {Action.ROLLBACK, Action.CLEAN}
 """What changes which files there are: the metadata table has it before it completes; a restore may drop that table."""
 BOUNDS = re.compile(r"(\d+)_(\d+)_\d+\.parquet")

@@ -16,7 +16,7 @@ Law: TypeAlias = Callable[[World], str]
 """What is wrong with a state; the empty text where nothing is."""
 
 Progress: TypeAlias = Callable[[int, int, int], None]
-"""Told of states, transitions and depth, once for each step of the search."""
+"""Receives of states, transitions and depth, once for each step of the search."""
 
 
 @dataclass(frozen=True, slots=True)

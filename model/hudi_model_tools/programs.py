@@ -42,7 +42,7 @@ class Unstored:
 Act: TypeAlias = Effect | Unstored
 TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
 NEVER, LATER = InstantTime(""), tick(10**5)
-"""Before and after every time of a search, not so late that a beating heart seems to stand still."""
+"""Before and after every time of a search, not so late that a running heartbeat seems stopped."""
 NO_WRITE = Write(NEVER, Action.COMMIT, Request(Operation.UPSERT))
 SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
     "compaction": (compaction, Action.COMPACTION),

@@ -31,7 +31,7 @@ from hudi_model_tools.store import Interned, Store
 OWN = (BeatHeart, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
 """Effects on what no process looks at as long as the one that has them lives."""
 EXPIRED = InstantTime("19700101000000000")
-"""When a heart that stands still beat last: longer ago than any patience."""
+"""When a stopped heartbeat was last updated: longer ago than any patience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def may_crash(process: Process) -> bool:
 
 
 def crash(world: World, place: int, store: Store) -> World:
-    """A process dies: its lease ends, its heart stands still; a service begins anew, a write does not.
+    """A process dies: its lease ends, its heartbeat stops; a service begins anew, a write does not.
 
     Clauses: LK-002, RB-002, CP-002.
     """
@@ -235,7 +235,7 @@ def crash(world: World, place: int, store: Store) -> World:
 
 
 def with_expired_heartbeat(shared: Shared, instant: InstantTime, store: Store) -> Shared:
-    """The heart of a write beat last long ago.
+    """The heartbeat of a write was last updated long ago.
 
     Clauses: RB-002.
     """
@@ -245,7 +245,7 @@ def with_expired_heartbeat(shared: Shared, instant: InstantTime, store: Store) -
 
 
 def lease_ended(shared: Shared, process: Process) -> Shared:
-    """The lock of the dead is free.
+    """The lock of a failed process is free.
 
     Clauses: LK-002.
     """

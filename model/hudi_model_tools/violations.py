@@ -83,7 +83,7 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
         partial(refuse_missing, view, slices),
         partial(refuse_missing_logs, view, slices),
     )
-    # A file in a folder that is not marked is there: the folder is told.
+    # A file in a folder that is not marked is there: the folder is reported.
     yield from (one for one in missing if one.where not in evidence.unplaced)
     yield from file_violations(view, evidence)
     yield from plan_violations(view, slices)
@@ -95,7 +95,7 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
 
 
 def past_of(opened: OpenTable) -> tuple[Instant, ...]:
-    """The archived actions; none where the history is broken, which is told by itself."""
+    """The archived actions; none where the history is broken, which is reported on its own."""
     try:
         rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
     except Rejection:

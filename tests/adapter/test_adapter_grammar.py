@@ -1,4 +1,4 @@
-"""Filters, instants, messages, reasons and Java: what an adapter is told and may say."""
+"""Filters, instants, messages, reasons and Java: what an adapter receives and may say."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Rows survive every file format, and bad files are told with one error."""
+"""Rows survive every file format, and bad files are reported with one error."""
 
 import contextlib
 import datetime as dt

@@ -88,7 +88,7 @@ def test_a_file_written_by_the_adapter_is_named(tmp_path: Path):
 
 
 def test_warnings_go_with_the_answer(tmp_path: Path):
-    """What was skipped is told, with file and offset."""
+    """What was skipped is reported, with file and offset."""
     warning = AnswerWarning("LF-010", "torn", "a.log", 12)
     (answer,) = _served(_adapter(_says(ValueAnswer([], (warning,)))), _run(tmp_path))
 

@@ -77,7 +77,7 @@ class Killed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A change of the storage fails: nothing of it took place, or all of it did and an error is told."""
+    """A change of the storage fails: nothing of it took place, or all of it did and an error is reported."""
 
     when: When
 

@@ -1,4 +1,4 @@
-"""TLA+ modules and the model: the projection tells the future, agreement is found, and what differs is told."""
+"""TLA+ modules and the model: the projection states the future, agreement is found, and what differs is reported."""
 
 from collections import defaultdict, deque
 from dataclasses import replace

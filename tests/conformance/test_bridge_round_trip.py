@@ -173,7 +173,7 @@ def test_an_absent_folder_loads_as_a_table_without_properties(tmp_path: Path) ->
 
 
 def test_malformed_timeline_names_are_kept_apart(tmp_path: Path) -> None:
-    """A name that looks like an instant and is none is told to the model with its path."""
+    """A name that looks like an instant and is none reaches the model with its path."""
     table = GoldenTable("v9/names", Layout(9, merge_on_read=True))
     table.insert(second(1), fleet(10))
     store(table.state(), tmp_path)

@@ -99,7 +99,7 @@ def test_options_that_fit_cases_but_no_case_together_are_refused(tiny: TinyCorpu
     ],
 )
 def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, message: str):
-    """A mistake in a case file is told with the table and the file."""
+    """A mistake in a case file is reported with the table and the file."""
     (tiny.table() / "cases.toml").write_text(text, encoding="utf-8")
 
     with pytest.raises(CorpusError, match=message):
@@ -162,7 +162,7 @@ class TestWhereTheCorpusIs:
             resources.unpacked(tmp_path / "corpus.zip")
 
     def test_a_named_folder_must_hold_tables(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        """A wrong variable is told, not taken for an empty corpus."""
+        """A wrong variable is reported, not taken for an empty corpus."""
         monkeypatch.setenv(resources.CORPUS_VARIABLE, str(tmp_path))
 
         with pytest.raises(CorpusError, match="golden_tables"):
@@ -218,7 +218,7 @@ def test_a_broken_adapter_file_is_reported(tiny: TinyCorpus, content: str):
 
 
 def test_every_case_with_two_answers_cites_the_clause_that_has_two_readings():
-    """Which reading an implementation follows is told clause by clause: the clause must be known."""
+    """Which reading an implementation follows is reported clause by clause: the clause must be known."""
     root = Path(__file__).resolve().parents[2]
     book = ClauseBook(root)
     cases = load_cases(root)

@@ -1,4 +1,4 @@
-"""A counterexample is one thing, whoever found it, and its picture shows every step inside its frame."""
+"""A counterexample is one thing, no matter who found it, and its picture shows every step inside its frame."""
 
 import json
 import re

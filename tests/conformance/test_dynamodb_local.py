@@ -1,4 +1,4 @@
-"""Where DynamoDBLocal comes from: only the recorded bytes are ever run, and what cannot be had is told."""
+"""Where DynamoDBLocal comes from: only the recorded bytes are ever run, and what cannot be had is reported."""
 
 from pathlib import Path
 

@@ -175,7 +175,7 @@ def test_a_case_whose_mutant_survives_fails_the_build(tmp_path: Path) -> None:
 
 
 def test_the_command_line_builds_one_table(tmp_path: Path) -> None:
-    """`golden build ID --kills` shows an author what each case tells apart."""
+    """`golden build ID --kills` shows an author what each case distinguishes."""
     result = CliRunner().invoke(app, ["build", "--root", str(tmp_path), "--kills", "v9/bad_checksum"])
 
     assert result.exit_code == 0, result.output

@@ -19,7 +19,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_verdict_has_its_element(tiny: TinyCorpus, tmp_path: Path, passing: Params, other: Params):
-    """Failures and errors count; what was skipped, expected or unsupported is told as skipped, with its reason."""
+    """Failures and errors count; what was skipped, expected or unsupported is reported as skipped, with its reason."""
     for name, params in (
         ("good", passing),
         ("bad", other),

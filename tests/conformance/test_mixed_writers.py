@@ -79,7 +79,7 @@ def test_readers_that_agree_and_writers_that_do_their_turn_pass(tmp_path: Path):
 
 @pytest.mark.slow
 def test_a_failing_sequence_is_shrunk():
-    """Of a writer that fails to delete a row and its deletion are left, and the line that repeats it is told."""
+    """Of a writer that fails to delete a row and its deletion are left, and the line that repeats it is reported."""
     seed, drawn = deleting_seed()
     adapters = pretended(fails=True)
     played = played_once(drawn, adapters)
@@ -122,7 +122,7 @@ def test_the_engine_and_the_model_take_turns():
 @pytest.mark.peers
 @pytest.mark.timeout(280)
 def test_the_engine_and_apache_hudi_take_turns():
-    """Four sequences: after every turn both read the same rows, whoever wrote them."""
+    """Four sequences: after every turn both read the same rows, no matter who wrote them."""
     with Table("engine-in-process", suite_root(), None) as table:
         results = list(check(mixed_runs((PEER,)), SEEDS, table, seconds=200.0, attempts=0))
     assert [one.describe() for one in results if one.failure] == []

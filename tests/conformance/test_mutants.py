@@ -26,7 +26,7 @@ for _row in KEPT.values():
         NAMED.setdefault(_identifier.rpartition("::")[0], {}).setdefault(_identifier, set()).add(_row.mutant)
 STEP = max(1, len(CASES) // 24)
 BREAKS = {name for one in MODEL_PROPERTIES.values() for name in one.broken_by}
-"""The mutants that break an obligation: tests/properties holds every one of them to it."""
+"""The mutants that break a property: tests/properties holds every one of them to it."""
 
 
 def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:

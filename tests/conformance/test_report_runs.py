@@ -1,4 +1,4 @@
-"""Runs over time: the last one is reported, and what moved between the last two is told."""
+"""Runs over time: the last one is reported, and what moved between the last two is reported."""
 
 import json
 from pathlib import Path

@@ -65,7 +65,7 @@ def test_the_verdict_of_each_answer(
 def test_rows_that_agree_pass_and_rows_that_differ_fail(
     tiny: TinyCorpus, run_cases: RunCases, passing: Params, other: Params
 ):
-    """A changed value is told with its row and column."""
+    """A changed value is reported with its row and column."""
     tiny.case("good", passing)
     tiny.case("bad", other)
 
@@ -222,7 +222,7 @@ class TestReadings:
     def test_an_answer_that_fits_both_readings_binds_to_none(
         self, tiny: TinyCorpus, run_cases: RunCases, passing: Params, other: Params
     ):
-        """What does not tell readings apart does not choose one."""
+        """What does not distinguish readings does not choose one."""
         same = 'expect = {released = "rows", text = "rows"}'
         tiny.case("same", passing, same, clauses=("RD-007",))
         tiny.case("text", other, BOTH, clauses=("RD-007",))
@@ -246,7 +246,7 @@ class TestExpectedFailures:
     def test_a_listed_failure_is_expected(
         self, tiny: TinyCorpus, run_cases: RunCases, tmp_path: Path, other: Params, prefix: str
     ):
-        """It is told with the list's reason; ids are given with or without their prefix."""
+        """It is reported with the list's reason; ids are given with or without their prefix."""
         tiny.case("bad", other)
 
         (outcome,) = run_cases(self._listed(tmp_path, f"{prefix}v9/tiny::bad"))
@@ -297,7 +297,7 @@ class TestExpectedFailures:
 
 
 class TestSkips:
-    """What is not asked is told."""
+    """What is not asked is reported."""
 
     def test_a_skipped_case_is_not_run(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
         """Its reason is the message; the others are asked as ever."""

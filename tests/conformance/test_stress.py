@@ -91,19 +91,19 @@ def spoiled_read(record: Record) -> None:
 
 
 def lost_write(record: Record) -> None:
-    """A write was told to be committed that is not on the timeline."""
+    """A write was reported as committed that is not on the timeline."""
     last_write = record.written[-1]
     record.written.append(Written("ghost", "20200101000000000", last_write.made, "committed"))
 
 
 def refused_write(record: Record) -> None:
-    """A write that is on the timeline was told to be refused."""
+    """A write that is on the timeline was given to be refused."""
     record.written[-1] = replace(record.written[-1], outcome="refused WRITE_CONFLICT")
 
 
 @pytest.mark.parametrize("spoil", [spoiled_read, lost_write, refused_write])
 def test_a_history_that_is_wrong_is_found_out(spoil: Callable[[Record], None], calm: tuple[Played, Path]):
-    """A read without a row, a commit that is not there, a refusal that is: each is told."""
+    """A read without a row, a commit that is not there, a refusal that is: each is reported."""
     played, folder = calm
     assert played.verdict.wrong == (), played.describe()
     record = Record(list(played.record.written), list(played.record.reads))
@@ -112,7 +112,7 @@ def test_a_history_that_is_wrong_is_found_out(spoil: Callable[[Record], None], c
 
 
 def test_a_last_table_that_reads_differently_is_detected(calm: tuple[Played, Path], tmp_path: Path):
-    """A reader that answers other rows than the replay is told, with the metadata table and without."""
+    """A reader that answers other rows than the replay is reported, with the metadata table and without."""
     played, _ = calm
     fewer = Rows(played.verdict.rows.schema, played.verdict.rows.rows[1:])
     with readers_named(["engine-in-process"], tmp_path) as readers:
@@ -121,7 +121,7 @@ def test_a_last_table_that_reads_differently_is_detected(calm: tuple[Played, Pat
 
 
 def test_a_trace_out_of_order_is_found_out(calm: tuple[Played, Path], tmp_path: Path):
-    """A completion before its request is told by its line."""
+    """A completion before its request is reported by its line."""
     played, folder = calm
     lines = (folder / "trace.ndjson").read_text(encoding="utf-8").splitlines()
     done = next(number for number, line in enumerate(lines) if json.loads(line).get("state") == "COMPLETED")

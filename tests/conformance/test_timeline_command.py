@@ -42,7 +42,7 @@ def printed(listed: list[dict[str, Any]], *, every: bool) -> list[str]:
 
 
 def test_of_a_thousand_actions_the_newest_and_those_that_wait_are_shown() -> None:
-    """The others are told in numbers that add up; `--all` has a line for each."""
+    """The others are reported in numbers that add up; `--all` has a line for each."""
     listed = thousand()
     lines = printed(listed, every=False)
     assert lines[0].startswith(f"{1000 - NEWEST - 2} completed actions before these, --all shows them: ")

@@ -113,7 +113,7 @@ def test_roles_fall_to_the_adapter_unless_others_are_named(tmp_path: Path) -> No
 
 @given(INSTANTS)
 def test_normalized_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
-    """Two sides that did the same at different times are told alike, instants that no step answered included."""
+    """Two sides that did the same at different times are reported alike, instants that no step answered included."""
     sides = [numbers, [10**7 + 3 * place for place in range(len(numbers))]]
     answers = []
     for side in sides:

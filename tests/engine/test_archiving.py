@@ -227,7 +227,7 @@ class TestWhatStays:
         assert len(table.ids()) == 4
 
     def test_a_replacecommit_whose_files_a_clean_left(self, tmp_path: Path):
-        """Whatever the clean says it has dealt with: storage tells."""
+        """Whatever the clean says it has dealt with: storage shows."""
         table = upserted(tmp_path / "table", 2)
         table.write("insert_overwrite", rows(range(4), ts=3))
         replaced = active(table)[-1]

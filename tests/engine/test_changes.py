@@ -100,7 +100,7 @@ def test_a_replaced_group_is_deleted_row_by_row(tmp_path: Path):
 
 
 def test_a_replaced_group_of_which_nothing_is_known_is_refused(tmp_path: Path):
-    """Its writes were archived and its files cleaned: its rows cannot be told as deleted, and are not left out."""
+    """Its writes were archived and its files cleaned: its rows are not known as deleted, and are not left out."""
     builder = TableBuilder(tmp_path, properties=FEED)
     builder.commit(10, [builder.base_file(10, [row("a", 1)])])
     builder.commit(12, [builder.base_file(12, [row("b", 1)], group="f3")])

@@ -212,7 +212,7 @@ def an_index_that_was_told_too_late(table: Path) -> None:
 
 
 def test_an_index_may_be_recorded_at_the_time_of_its_action(tmp_path: Path):
-    """Where a clock stands still between the two, no time tells which came first (MT-004)."""
+    """Where a clock stands still between the two, no time states which came first (MT-004)."""
     table = copied(indexed, tmp_path)
     requested = instant_of(table, 1)
     completed = some(table, f".hoodie/timeline/{requested}_*").name.partition("_")[2].partition(".")[0]

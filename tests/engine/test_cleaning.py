@@ -103,7 +103,7 @@ def test_no_retained_answer_changes(version: int, table_type: str, steps: Any, p
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "configs"), [(6, {}), (9, {}), (8, WITHOUT_METADATA)])
 def test_a_clean_may_crash_before_any_effect(tmp_path: Path, version: int, configs: Mapping[str, str]):
-    """The next one finishes it: the same files are gone as if nobody had died, all are told as deleted, and the
+    """The next one finishes it: the same files are gone as if nobody had died, all are reported as deleted, and the
     metadata table agrees with storage."""
     table = upserted(tmp_path / "table", 3, version=version, configs=configs)
     shutil.copytree(table.path, tmp_path / "first")

@@ -218,7 +218,7 @@ def test_a_death_before_any_effect_is_made_good(tmp_path: Path, service: str, ve
 
 
 def test_who_comes_second_to_a_plan_is_refused(tmp_path: Path):
-    """While the first one is at work, whose heart beats."""
+    """While the first one is at work, whose heartbeat is live."""
     table = logged(tmp_path, 9)
     before = whole(table)
     plan = table.services().schedule("compaction", NOW)

@@ -1,4 +1,4 @@
-"""What a write conflicts with, by mode and strategy; what it is told; and how it is done again."""
+"""What a write conflicts with, by mode and strategy; its message; and how it is done again."""
 
 import subprocess
 import sys
@@ -414,7 +414,7 @@ def test_non_blocking_bulk_inserts_look_for_conflicts(tmp_path: Path):
 
 
 def test_a_write_is_done_again_after_a_conflict(tmp_path: Path):
-    """By the function and by the option; pauses grow up to a bound; other refusals are told at once."""
+    """By the function and by the option; pauses grow up to a bound; other refusals are reported at once."""
     table = Written(tmp_path / "table", configs=OPTIMISTIC)
     table.write("upsert", rows([1]))
     pauses: list[float] = []

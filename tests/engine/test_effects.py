@@ -1,4 +1,4 @@
-"""Every durable effect of a writer is told, in the words that model, specs and tests share."""
+"""Every durable effect of a writer is reported, in the words that model, specs and tests share."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Lock providers: one holder at a time, whatever process it is in; who cannot be had is told, in the time to wait."""
+"""Lock providers: one holder at a time, whatever process it is in; an unavailable one is reported in time."""
 
 import os
 import subprocess
@@ -120,7 +120,7 @@ def _together(works: list[Callable[[], None]]) -> None:
     def run(work: Callable[[], None]) -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - told in the thread of the test
+        except BaseException as error:  # noqa: BLE001 - written in the thread of the test
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(work,)) for work in works]
@@ -168,7 +168,7 @@ def test_a_number_that_was_used_and_removed_is_no_swap(tmp_path: Path):
 
 
 def test_a_lease_that_is_not_renewed_ends(tmp_path: Path):
-    """Its holder is told LOCK_LOST, and another one has the lock."""
+    """Its holder receives LOCK_LOST, and another one has the lock."""
     storage = LocalStorage(tmp_path)
     first = StorageLockProvider(storage, 1.2, 60).take("first", 0)
     assert first is not None

@@ -1,4 +1,4 @@
-"""Leases in DynamoDB: they are renewed, they end, they are lost; and a server that is silent is told in time."""
+"""Leases in DynamoDB: they are renewed, they end, they are lost; and a server that is silent is reported in time."""
 
 import time
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_a_failed_holder_is_outlasted_by_the_least_patient_writer(dynamodb_serve
 
 
 def test_who_finds_its_item_replaced_has_lost_the_lock(dynamodb_server: Server, tmp_path: Path):
-    """It is told before its lease is over, and leaves the other's item alone."""
+    """It is reported before its lease is over, and leaves the other's item alone."""
     lock = dynamodb_lock(dynamodb_server, tmp_path.name, 0.9)
     lease = lock.take("first", 0)
     assert lease is not None
@@ -92,7 +92,7 @@ def test_who_finds_its_item_replaced_has_lost_the_lock(dynamodb_server: Server, 
 
 
 def test_a_silent_server_is_reported(dynamodb_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Who asks is told where to look, whoever held the lock that it is lost; both can go on when the server can."""
+    """Who asks is informed where to look, whoever held the lock that it is lost; both can go on when the server can."""
     table = Written(tmp_path / "table")
     before = table.files()
     lease = dynamodb_lock(dynamodb_server, tmp_path.name, 0.9).take("first", 0)

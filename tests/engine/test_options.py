@@ -118,7 +118,7 @@ def test_a_refused_key_may_say_what_happens_anyway():
 
 
 def test_a_missing_key_without_default_is_named_with_its_other_names():
-    """Who creates a table is told which key is missing."""
+    """Who creates a table is reported which key is missing."""
     with pytest.raises(HudiError, match=r"hoodie\.table\.name is missing.*hoodie\.datasource\.write\.table\.name"):
         Options().required("hoodie.table.name")
     assert resolve({"hoodie.table.name": "trips"}).required("hoodie.table.name") == "trips"
@@ -143,7 +143,7 @@ def test_keys_for_the_commit_and_for_the_storage_are_kept_apart():
 
 
 def test_keys_of_a_family_keep_their_own_names():
-    """What mergers are told is not listed key by key."""
+    """What mergers receive is not listed key by key."""
     options = resolve({"hoodie.record.merge.property.columns": "a"})
     assert options.below("hoodie.record.merge.property.") == {"columns": "a"}
     assert options.text("hoodie.record.merge.property.columns") == "a"

@@ -33,7 +33,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize(("version", "kind"), KINDS)
 def test_a_failed_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
-    """Files, entries, markers and what the metadata table knew of it are gone; the rollback tells what it did."""
+    """Files, entries, markers and what the metadata table knew of it are gone; the rollback states what it did."""
     table = Undoable(tmp_path, version, kind)
     before, files = table.found(), table.data_files()
     failed = table.failed_write()
@@ -54,13 +54,13 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
 @pytest.mark.parametrize(("version", "kind"), [KINDS[0], KINDS[1], KINDS[-1]])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int, kind: str, operation: str):
-    """Whichever way is taken, the same files go, and the same slices are told."""
+    """Whichever way is taken, the same files go, and the same slices are reported."""
     table = Undoable(tmp_path / "table", version, kind)
     failed = table.failed_write(operation, **OPERATIONS[operation])
     if operation == "delete_partition":
         assert planned(table, "true") == planned(table, "false") == ()
         return
-    # A file of no marker tells which way was taken.
+    # A file of no marker states which way was taken.
     stray = f"stray-0_0-0-0_{failed}.parquet"
     (table.path / "north" / stray).write_bytes(b"")
     announced, listed = planned(table, "true"), planned(table, "false")
@@ -71,7 +71,7 @@ def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int,
 
 
 def planned(table: Undoable, by_markers: str) -> tuple[RollbackRequest, ...]:
-    """What a rollback of the dead write asks for; the table is as before."""
+    """What a rollback of failed processes write asks for; the table is as before."""
     kept = table.path.with_name("kept")
     shutil.copytree(table.path, kept)
     table.services(configs={"hoodie.rollback.using.markers": by_markers}).roll_back_failed_writes()
@@ -119,7 +119,7 @@ def is_command(path: Path, target: str) -> bool:
 
 
 def test_a_log_of_version_6_is_answered_by_a_command(tmp_path: Path):
-    """A log that bears the instant of its slice stays; the command stands in the slice's next log, and is told of."""
+    """A log that bears the instant of its slice stays; the command stands in the slice's next log, and is recorded."""
     table = Undoable(tmp_path, 6, "MERGE_ON_READ")
     failed = table.failed_write(rows=rows([1], 9, 9.0))
     (log,) = [path for path in table.data_files() if ".log.2_" in path]
@@ -174,7 +174,7 @@ def test_the_policy_says_who_rolls_back(tmp_path: Path, given_policy: str, eager
 
 
 def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
-    """How many dead writes a write rolls back that comes next, and how many a clean."""
+    """How many failed writes a write rolls back that comes next, and how many a clean."""
     for act, number in ((table.take_back_leftovers, eager), (table.services().clean, lazy)):
         before = len(table.actions("rollback"))
         table.failed_write()
@@ -199,7 +199,7 @@ def test_no_writer_rolls_back_under_never(tmp_path: Path):
     ("configs", "eager", "lazy"), [({}, 1, 0), (SHARED, 0, 1), ({**SHARED, POLICY: "NEVER"}, 0, 0)]
 )
 def test_several_writers_leave_it_to_the_clean(tmp_path: Path, configs: dict[str, str], eager: int, lazy: int):
-    """Unless told otherwise: a write cannot know whether another one is dead."""
+    """By default otherwise: a write cannot know whether another one is dead."""
     assert_rolled_back(Undoable(tmp_path, 9, "COPY_ON_WRITE", configs), eager, lazy)
 
 

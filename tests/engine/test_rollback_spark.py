@@ -17,7 +17,7 @@ pytestmark = [
 
 @pytest.mark.parametrize(("version", "kind"), [(6, "MERGE_ON_READ"), (9, "COPY_ON_WRITE")])
 def test_a_table_rolls_back_the_given_instant(tmp_path: Path, spark: Any, version: int, kind: str):
-    """A dead write by name, another one before a write, and everything since the savepoint."""
+    """A failed write by name, another one before a write, and everything since the savepoint."""
     made = Undoable(tmp_path, version, kind)
     before = made.found()
     table = HudiTable(spark, tmp_path, configs=CONFIGS)

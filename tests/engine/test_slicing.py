@@ -286,7 +286,7 @@ class TestMissingBaseFiles:
         assert slices(tmp_path) == [("f1", "010", "10", ["20.1"])]
 
     def test_a_clean_on_the_active_timeline_is_enough(self, tmp_path: Path):
-        """The history, which has lost its manifest here, is not asked whether it tells of another one."""
+        """The history, which has lost its manifest here, is not asked whether it records another one."""
         builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
         builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
         self.lose(tmp_path, 10)

@@ -207,7 +207,7 @@ def test_an_aborted_write_leaves_nothing(tmp_path: Path):
 
 
 def test_what_a_failed_attempt_left_is_removed_before_the_commit(tmp_path: Path):
-    """Its marker tells of a file that no successful task named."""
+    """Its marker records a file that no successful task named."""
     table = Written(tmp_path)
     started = table.writer().begin(WriteRequest("upsert"))
     started.stage(WriteRequest("upsert", rows([1])))

@@ -124,7 +124,7 @@ class Turnstile:
         return not self.is_free and bool(self.later[label]) and not once_more
 
     def start(self, phases: Iterable[str]) -> None:
-        """Begin; the process stands still before its first phase and between any two. The last tells the outcome."""
+        """Begin; the process stands still before its first phase and between any two. The last states the outcome."""
         self.thread = threading.Thread(target=self._run, args=(phases,), name=self.process, daemon=True)
         self.thread.start()
 
@@ -137,7 +137,7 @@ class Turnstile:
             outcome = f"rejected {refusal.reason.value}"
         except UnsupportedFeature as lack:
             outcome = f"unsupported {lack.feature}"
-        except Exception as error:  # noqa: BLE001 - what goes wrong in a thread is told by the play
+        except Exception as error:  # noqa: BLE001 - what goes wrong in a thread is reported by the play
             outcome = f"errored {type(error).__name__}: {error}"
         with self.changed:
             self.outcome, self.is_on = outcome, False

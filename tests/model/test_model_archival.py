@@ -110,7 +110,7 @@ def test_a_savepoint_stops_archival_unless_it_may_go_beyond() -> None:
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_writes_stay_that_the_metadata_table_has_not_compacted(version: int) -> None:
-    """Whether its log blocks count is told by the data table's timeline."""
+    """Whether its log blocks count is reported by the data table's timeline."""
     settings = properties(version)
     fresh = table([commit(0.2, version=version)], settings=settings)
     compacted = table([commit(3.6, base(3.6), action="commit", version=version)], settings=settings)

@@ -87,7 +87,7 @@ def test_a_missing_change_log_is_refused():
 
 
 def test_a_damaged_change_log_is_refused():
-    """The damage is told with the reason it was found with."""
+    """The damage is reported with the reason it was found with."""
     damage = Damaged(Reason.LOG_CONTENT_CORRUPT, "CD-009", "f", "torn")
     with pytest.raises(Rejection) as caught:
         read_changes(with_log(written((UPSERT, "a", 1), **FEED), damage), "0")

@@ -1,4 +1,4 @@
-"""What a table at rest may break, check by check: each breach is told by its clause, and nothing else is."""
+"""What a table at rest may break, check by check: each breach is reported by its clause, and nothing else is."""
 
 from dataclasses import replace
 from typing import Any
@@ -208,7 +208,7 @@ def test_properties_that_are_none_of_a_table_are_reported(settings: dict[str, st
     ],
 )
 def test_indexes_that_cannot_be_are_reported(version: int, names: dict[str, str], clauses: set[str]) -> None:
-    """None of these tables has a metadata table, which is told too."""
+    """None of these tables has a metadata table, which is reported too."""
     stated = {**properties(version), **{f"hoodie.table.metadata.{key}": one for key, one in names.items()}}
     assert violations_of(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {
         (one, "error") for one in clauses

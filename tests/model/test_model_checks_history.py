@@ -1,4 +1,4 @@
-"""What the history may get wrong, check by check: each breach is told by its clause, and nothing else is."""
+"""What the history may get wrong, check by check: each breach is reported by its clause, and nothing else is."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -75,7 +75,7 @@ def test_a_late_row_is_where_the_readings_part(readings: Readings, answer: list[
 
 @pytest.mark.parametrize("readings", [TEXT, RELEASED])
 def test_deleted_rows_do_not_show(readings: Readings):
-    """An incremental query tells of rows, not of deletes."""
+    """An incremental query records rows, not of deletes."""
     table = written((UPSERT, "a", 1), (UPSERT, "b", 1), (DELETE, "a", 2))
     assert notes(table, "0", None, readings) == ["1"]
     assert notes(table, tick(11), None, readings) == []

@@ -253,7 +253,7 @@ def test_an_index_is_planned_up_to_the_last_write_without_a_gap() -> None:
 
 
 def test_an_index_is_marked_while_it_is_built_and_used_afterwards() -> None:
-    """Writers go by the first property, readers by the second; the entry tells how far it reaches."""
+    """Writers go by the first property, readers by the second; the entry states how far it reaches."""
     table = scheduled(rewritten(2), indexing, 30, WANTED)
     table = upsert(table, 40, ("a", "d1", 9, "x"))
     effects = indexing.execute(table, tick(30), tick(50), lambda given, _plan: replace(given, metadata=None))

@@ -21,7 +21,7 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is said of one mutant: why it survives, or, of one that did, by what it is told since."""
+    """What is said of one mutant: why it survives, or, of one that did, by what it is reported since."""
 
     key: Key
     kind: str

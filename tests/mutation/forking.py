@@ -68,7 +68,7 @@ class Forking(Distributor):
             found = killer(module, line, self._reached, self._sizes)
             os.write(1, f"\n{found}".encode())
             status = _KILLED if found else 0
-        except BaseException as error:  # noqa: BLE001 - whatever a mutant does, it is told by it
+        except BaseException as error:  # noqa: BLE001 - whatever a mutant does, it is reported by it
             os.write(1, f"\nerror {type(error).__name__}".encode())
         finally:
             os._exit(status)

@@ -1,4 +1,4 @@
-"""One mutant in one process: the cases and tests that reach its statement, until one of them tells it."""
+"""One mutant in one process: the cases and tests that reach its statement, until one of them shows it."""
 
 import ast
 import hashlib
@@ -53,7 +53,7 @@ def _shuffled(name: str) -> str:
 
 
 def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], sizes: SampleSizes) -> str:
-    """What tells the mutant from the engine, empty where nothing does."""
+    """What states the mutant from the engine, empty where nothing does."""
     ordered = chosen(reached["cases"], module, line)
     reading = [one for one in ordered if _WRITING not in one.name]
     writing = [one for one in ordered if _WRITING in one.name][: sizes.writing]

@@ -1,4 +1,4 @@
-"""Every proof obligation is as its registry says: proved ones hold and are not empty, refuted ones have a case."""
+"""Every property is as its registry says: proved ones hold and are not empty, refuted ones have a case."""
 
 import pytest
 from hudi_conformance.corpus.mutants import MUTANTS, mutated

@@ -24,7 +24,7 @@ SPECIFICATION
 INVARIANTS
   InRange
 """
-# What Apalache is called with is put beside it; a violation is told by its exit code, with a counterexample.
+# What Apalache is called with is put beside it; a violation is reported by its exit code, with a counterexample.
 PROGRAM = """#!/bin/sh
 echo "$@" >> "{calls}"
 cat constants.cfg >> "{calls}" 2>/dev/null

@@ -20,7 +20,7 @@ def test_all_118_are_listed_once() -> None:
 
 
 def test_what_an_entry_names_exists() -> None:
-    """Clauses, cases, obligations and tests are real."""
+    """Clauses, cases, properties and tests are real."""
     clauses, cases = (
         read_checkout(ROOT).ids,
         frozenset(case.id.removeprefix("conformance::") for case in load_cases(ROOT)),
@@ -50,7 +50,7 @@ def test_the_page_names_every_bug() -> None:
     [
         (replace(VALID, clauses=("RD-999",)), "no clause RD-999"),
         (replace(VALID, cases=("v9/none::x",)), "no case v9/none::x"),
-        (replace(VALID, properties=("PO-999",)), "no obligation PO-999"),
+        (replace(VALID, properties=("PO-999",)), "no property PO-999"),
         (replace(VALID, cases=()), "one of the three"),
         (replace(VALID, waits="something"), "one of the three"),
         (replace(VALID, clauses=()), "names no clause"),

@@ -1,4 +1,4 @@
-"""Values and graphs of states are read back as TLC printed them; of two graphs the first lone step is told."""
+"""Values and graphs of states are read back as TLC printed them; of two graphs the first lone step is reported."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -235,7 +235,7 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until the stop command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", default="1.1.1")
     serve(adapter(parser.parse_args().version))

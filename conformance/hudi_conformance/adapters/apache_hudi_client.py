@@ -63,14 +63,14 @@ def client_of(session: Any, release: str, table: Path, configs: Mapping[str, str
 
 
 def settings(table: Path, release: str, configs: Mapping[str, str]) -> dict[str, str]:
-    """The table's properties, what a data source is told, and what was asked for, the later before the earlier."""
+    """The table's properties, what a data source receives, and what was asked for, the later before the earlier."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     kept = {key: value for key, value in properties.items() if key not in _NOT_TOLD}
     return {**kept, **write_options(table, release), **_ALONE, **configs}
 
 
 def table_schema(session: Any, release: str, table: Path) -> str:
-    """The table's own columns as an Avro schema; empty where nothing tells them yet."""
+    """The table's own columns as an Avro schema; empty where nothing shows them yet."""
     jvm = session._jvm  # noqa: SLF001
     resolver = jvm.org.apache.hudi.common.table.TableSchemaResolver(hudi_views.meta_client(session, table))
     newer = release.startswith("1.2")

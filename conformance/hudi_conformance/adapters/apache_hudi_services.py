@@ -13,7 +13,7 @@ from hudi_conformance.adapters.apache_hudi_writing import configs_of
 from hudi_conformance.apache import hudi_views
 
 _TYPES = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT", "clustering": "CLUSTER", "clean": "CLEAN"}
-# Indexing refuses to run where writers are not told that they may not be alone.
+# Indexing refuses to run where writers are not informed that they may not be alone.
 _BESIDE_WRITERS = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",

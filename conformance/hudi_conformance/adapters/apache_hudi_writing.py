@@ -23,7 +23,7 @@ _PLAIN = {
     "hoodie.metadata.enable": "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
-    # The data source compacts after every fifth write unless it is told not to.
+    # The data source compacts after every fifth write by default.
     "hoodie.compact.inline": "false",
     "hoodie.insert.shuffle.parallelism": "1",
     "hoodie.upsert.shuffle.parallelism": "1",
@@ -31,7 +31,7 @@ _PLAIN = {
     "hoodie.delete.shuffle.parallelism": "1",
     "hoodie.bloom.index.parallelism": "1",
     "hoodie.write.auto.upgrade": "false",
-    # Releases have encoded a single key field in two ways; 1.1.1 asks which one it was, unless told not to.
+    # Releases have encoded a single key field in two ways; 1.1.1 asks which one it was, by default.
     "hoodie.write.complex.keygen.validation.enable": "false",
     # Writers of one process share the lock that the process has; only those take it that may not be alone.
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
@@ -54,7 +54,7 @@ OPERATIONS = {
     "delete_partition",
     "partial_update",
 }
-# What the data source is told from a table's properties, wherever it has them.
+# What the data source receives from a table's properties, wherever it has them.
 _PASSED_OPTIONS = {
     "hoodie.table.name": "hoodie.table.name",
     "hoodie.datasource.write.table.type": "hoodie.table.type",
@@ -136,7 +136,7 @@ def write(session: Any, release: str, request: Request) -> Answer:
 
 
 def write_options(table: Path, release: str) -> dict[str, str]:
-    """What the data source must be told about a table that is there, since it does not take all of it from there."""
+    """What the data source must receive about a table that is there, since it does not take all of it from there."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
     partitions = [

@@ -65,7 +65,7 @@ FEATURES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the protocol, with one rule broken if told so."""
+    """Serve the protocol, with one rule broken where configured."""
     parser = argparse.ArgumentParser(prog="hudi_conformance.adapters.model")
     parser.add_argument("--mutant", help="answer with this one rule broken")
     parser.add_argument("--reading", choices=sorted(READINGS), default="released", help="where a clause has two")

@@ -1,4 +1,4 @@
-"""What Apache Hudi tells its log rather than its caller: the corrupt log blocks that it skipped.
+"""What Apache Hudi states its log rather than its caller: the corrupt log blocks that it skipped.
 
 The protocol wants them as warnings, so the session's log of that one class goes to a file of its own.
 """

@@ -25,7 +25,7 @@ class Remembered(Generic[_Params, _File]):
         self._held: dict[_Place | _Bytes, _File] = {}
 
     def __call__(self, storage: Storage, path: str, *positional: _Params.args, **named: _Params.kwargs) -> _File:
-        """The file as a value; a path says already what else is told of it."""
+        """The file as a value; a path says already what else is informed of it."""
         place = None if _reads_anew else _place(storage, path)
         if place is None:
             return self._read(storage, path, *positional, **named)

@@ -125,7 +125,7 @@ def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     if fitting:
         return "; ".join(filter(None, (_real_read(feature, fitting), golden)))
     unbuilt = f"{_counted(len(shown), 'recipe')} not compared yet" if len(shown) > len(compared) else ""
-    why = unbuilt or feature.absent.get(str(version), "no release was told to write it in this version")
+    why = unbuilt or feature.absent.get(str(version), "no release was given to write it in this version")
     return f"yes: {golden}; {why}" if golden else f"no: {why}"
 
 

@@ -13,7 +13,7 @@ REGISTRY = Path("specs") / "known-bugs.toml"
 
 @dataclass(frozen=True, slots=True)
 class KnownBug:
-    """One defect. It is caught by cases or obligations, or waits for something named, or does not apply."""
+    """One defect. It is caught by cases or properties, or waits for something named, or does not apply."""
 
     id: str
     area: str
@@ -60,7 +60,7 @@ def faults(bug: KnownBug, clauses: frozenset[str], cases: frozenset[str], proper
     """What an entry says that is not so."""
     yield from (f"{bug.id}: no clause {one}" for one in bug.clauses if one not in clauses)
     yield from (f"{bug.id}: no case {one}" for one in bug.cases if one not in cases)
-    yield from (f"{bug.id}: no obligation {one}" for one in bug.properties if one not in properties)
+    yield from (f"{bug.id}: no property {one}" for one in bug.properties if one not in properties)
     caught = bool(bug.cases or bug.properties or bug.tests)
     if caught + bool(bug.waits) + bool(bug.not_applicable) != 1:
         yield f"{bug.id}: is shown, or waits, or does not apply: one of the three"

@@ -55,7 +55,7 @@ def _row(key: Sequence[str], held: Sequence[RowResult], columns: Sequence[str], 
 
 
 def _cell(words: Sequence[str]) -> str:
-    """All, or how many of those asked; what is not supported is told apart."""
+    """All, or how many of those asked; what is not supported is distinguished."""
     given = [word for word in words if word]
     same = sum(word == SAME for word in given)
     lacking = sum(word.startswith("unsupported") for word in given)

@@ -20,7 +20,7 @@ from hudi_conformance.report.inspecting import NO_VERDICT, print_refusal, refusa
 from hudi_conformance.runner.console import console
 
 NEWEST = 40
-"""So many actions fit on a screen or two; of more, what came before is told in numbers."""
+"""So many actions fit on a screen or two; of more, what came before is reported in numbers."""
 
 Listed: TypeAlias = Sequence[Mapping[str, Any]]
 

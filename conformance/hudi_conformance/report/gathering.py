@@ -94,7 +94,7 @@ def _of_table(named: tuple[str, corpus.GoldenTable | None, Sequence[corpus.Case]
 
 
 def _recorded(line: Line) -> Question:
-    """A case that the corpus no longer has, as far as its result tells."""
+    """A case that the corpus no longer has, as far as its result shows."""
     return Question(
         id=str(line["id"]),
         table=str(line.get("table", "")),

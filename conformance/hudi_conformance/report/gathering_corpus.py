@@ -76,7 +76,7 @@ def question_of(case: corpus.Case) -> Question:
 
 
 def _case_step(step: corpus.Step, *, alone: bool) -> CaseStep:
-    """One step; who takes it is told where there is more than one."""
+    """One step; who takes it is informed where there is more than one."""
     process = f", process {step.process}" if step.process > 1 else ""
     given = {**step.params, **({"input": step.input.name} if step.input else {})}
     return CaseStep(

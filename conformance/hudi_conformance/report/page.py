@@ -114,7 +114,7 @@ class Page:
 
 
 def page_of(evidence: Evidence, pages: Collection[str] | None = None) -> Page:
-    """Everything a reader of the index sees; `pages` are the cases with a page, those with findings unless told."""
+    """Everything a reader of the index sees; `pages` are the cases with a page, those with findings by default."""
     paged = cases_with_findings(evidence) if pages is None else pages
     links = {question.id: _link(question, paged) for question in evidence.questions}
     return Page(

@@ -85,7 +85,7 @@ def _identifying(expected: Rows, names: Sequence[str], kinds: Sequence[LogicalTy
 
 
 class _Told:
-    """Missing and extra rows, told as changed rows where one column identifies them."""
+    """Missing and extra rows, reported as changed rows where one column identifies them."""
 
     def __init__(
         self, names: Sequence[str], kinds: Sequence[LogicalType], missing: list[Row], extra: list[Row], key: int | None

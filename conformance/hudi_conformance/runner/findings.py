@@ -1,4 +1,4 @@
-"""Findings: what an implementation does other than a clause says, told once for all its releases and cases.
+"""Findings: what an implementation does other than a clause says, reported once for all its releases and cases.
 
 `adapters/findings/<product>.toml` holds `[[finding]]` entries; a list of expected failures names them, `finding =
 "<product>/<name>"`, with the cases that show each, or states the same entries itself.

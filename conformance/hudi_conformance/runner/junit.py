@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from hudi_conformance.runner.cases import ID_PREFIX
 from hudi_conformance.runner.results import RunResults, read_results
 
-# The element that tells each verdict; what passes has none.
+# The element that shows each verdict; what passes has none.
 _ELEMENTS = {
     "fail": "failure",
     "wrong_reason": "failure",

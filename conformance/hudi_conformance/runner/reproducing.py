@@ -30,7 +30,7 @@ def reproduce(
         raise CorpusError(f"{keep} is not empty: what an earlier run kept there would be taken for this one's")
     book = ClauseBook(root)
     with ExitStack() as stack:
-        # Adapters are told absolute paths, wherever the command was typed.
+        # Adapters receive absolute paths, wherever the command was typed.
         work = keep.resolve() if keep else Path(stack.enter_context(work_folder("hudi-conformance-")))
         options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.

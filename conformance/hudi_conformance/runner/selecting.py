@@ -1,4 +1,4 @@
-"""Which cases of the corpus a run puts; a word that fits nothing is told, for a run that asks less proves less."""
+"""Which cases of the corpus a run puts; a word that fits nothing is reported, for a run that asks less proves less."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -36,7 +36,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """No usable answer: the process died, or what it said breaks the protocol (`caught` tells them apart)."""
+    """No usable answer: the process died, or what it said breaks the protocol (`caught` distinguishes them)."""
 
     why: str
     caught: bool

@@ -1,4 +1,4 @@
-"""A first check of a new adapter: every message against its schema, the first violation told readably."""
+"""A first check of a new adapter: every message against its schema, the first violation reported readably."""
 
 import shlex
 import sys

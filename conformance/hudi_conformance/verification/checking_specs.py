@@ -40,7 +40,7 @@ Found = TypeVar("Found")
 class SpecSelection:
     """What is to be checked: of these modules, all where none is named; `soak`: with the larger constants too.
 
-    `draw` is the folder for pages of what TLC finds violated, `page` the file that tells the figures.
+    `draw` is the folder for pages of what TLC finds violated, `page` the file that states the figures.
     """
 
     modules: Sequence[str] = ()

@@ -29,7 +29,7 @@ SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an obligation came out: its counterexample, or None where the check found none."""
+    """How a property came out: its counterexample, or None where the check found none."""
 
     model_property: ModelProperty
     found: Counterexample | None
@@ -47,7 +47,7 @@ def broken(mutant: str | None) -> AbstractContextManager[None]:
 
 
 def tried(model_property: ModelProperty) -> Outcome:
-    """An obligation checked once."""
+    """A property checked once."""
     started_at = time.perf_counter()
     found = None
     try:

@@ -117,7 +117,7 @@ class DynamoDbLockProvider:
         return now - self._watched[1] > int(lease) / 1000
 
     def _text(self, item: Mapping[str, Any], name: str) -> str:
-        """An attribute of an item, whoever made it."""
+        """An attribute of an item, no matter who made it."""
         text = item.get(name, {}).get("S")
         if not isinstance(text, str):
             raise malformed(self.place, f"it has no text {name}")

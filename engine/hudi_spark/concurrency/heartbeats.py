@@ -43,7 +43,7 @@ _S3: Final = ("s3", "s3a", "s3n")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process anywhere: the computer and its start, the number, and when it began where the system tells."""
+    """A process anywhere: the computer and its start, the number, and when it began where the system shows."""
 
     host: str
     pid: int

@@ -10,7 +10,7 @@ claim     who puts a timeline file that others rely on (a completed file, a plan
           name and the content of the file
 
 A holder's next number is the one after its own last. Where somebody else has taken the lock meanwhile, that number is
-gone, and the late holder is told LOCK_LOST before anything of it counts. Whoever enters first carries out the claim
+gone, and the late holder receives LOCK_LOST before anything of it counts. Whoever enters first carries out the claim
 that it finds on top, so a claim is the moment at which an action counts: a holder that is paused after it finds its
 file put already, with the same content, and one that died there has completed.
 
@@ -19,8 +19,8 @@ far below the greatest are removed. A holder paused for so long that its next nu
 it once more: it sees greater ones then, and knows; others never look at it.
 
 What a late holder may still do is the one effect that it was about to have. Data and log files carry its instant, which
-does not complete; instants, markers and files that it was rolling back are those of dead writes, which the next holder
-rolls back as well. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
+does not complete; instants, markers and files that it was rolling back are those of failed writes, that the next holder
+rolls back too. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
 numbers: a replaced file (properties, the history's version) is the older one until the next replacement; a metadata
 table that was about to be dropped goes, and is made anew; and a completed file comes back whose action somebody rolled
 back or archived between its holder's last look at the numbers and its put.

@@ -543,7 +543,7 @@ def _rows(blocks: Sequence[MadeBlock], form: LogForm) -> pa.Table:
     return pa.concat_tables(parts) if parts else arrow_schema(form.avro).empty_table()
 
 
-def _stat(  # noqa: PLR0917 - a stat tells of all of them
+def _stat(  # noqa: PLR0917 - a stat records all of them
     name: LogFileName,
     size: int,
     blocks: Sequence[MadeBlock],

@@ -35,7 +35,7 @@ _DATA: Final = ("commit", "deltacommit", "replacecommit")
 def check_building(state: TableState, violations: Violations) -> None:
     """Each write that completed since an index is open to be logged to has logged to it, where it changed it.
 
-    Before version 8 nothing tells what completed before the index was opened.
+    Before version 8 nothing states what completed before the index was opened.
 
     Clauses: IG-003.
     """
@@ -52,7 +52,7 @@ def check_building(state: TableState, violations: Violations) -> None:
 
 
 def _being_built(state: TableState) -> Iterator[str]:
-    """What properties and the plan of an indexing that is at work name; a mark alone is that of a dead attempt.
+    """What properties and the plan of an indexing that is at work name; a mark alone is that of a failed attempt.
 
     Clauses: IG-001, IG-003, IG-005.
     """
@@ -149,7 +149,7 @@ def _started(own: TableState, index: str) -> str:
 
     Only the making of an index brings base files by a deltacommit, or files of its own instant that no clock gave; such
     a deltacommit may name none of them, as that of an index that is filled later does. Its file may have been cleaned
-    since, and its action archived. Where no clock tells what came after, as before version 8, an index that was made
+    since, and its action archived. Where no clock states what came after, as before version 8, an index that was made
     twice names no files.
     """
     members = [group for id_, group in own.groups.items() if id_[0] == index]
@@ -223,7 +223,7 @@ def _check_form(state: TableState, own: TableState, violations: Violations) -> N
 def _check_actions(state: TableState, own: TableState, violations: Violations) -> None:
     """Each action that completed since the metadata table is kept has committed there before it completed.
 
-    Before version 8 nothing tells what completed before the metadata table was made.
+    Before version 8 nothing states what completed before the metadata table was made.
 
     Clauses: MT-003, MT-004.
     """
@@ -284,7 +284,7 @@ def check_indexes(state: TableState, executor: Executor, violations: Violations)
 
 
 def _but_lists(findings: tuple[Finding, ...]) -> Iterator[Finding]:
-    """Those about entries; an index that cannot be read at all is told where its groups are looked at."""
+    """Those about entries; an index that cannot be read at all is informed where its groups are looked at."""
     return (one for one in findings if one.place and one.index not in ("", Partition.FILES))
 
 

@@ -243,7 +243,7 @@ def _check_planned_logs(state: TableState, violations: Violations) -> None:
 
 
 def _inputs(plan: CompactionPlan | ClusteringPlan) -> Iterator[str]:
-    """The files that a plan reads; those of a clustering are told by absolute paths, of which the names count."""
+    """The files that a plan reads; those of a clustering are reported by absolute paths, of which the names count."""
     slices = (
         plan.operations if isinstance(plan, CompactionPlan) else [one for g in plan.input_groups for one in g.slices]
     )

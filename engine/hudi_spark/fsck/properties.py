@@ -160,7 +160,7 @@ def check_definition(state: TableState, violations: Violations) -> None:
 def _check_fields(state: TableState, violations: Violations) -> None:
     """Clauses: OW-032."""
     configuration, names = state.configuration, list[str]()
-    # A schema that does not parse is told where it stands.
+    # A schema that does not parse is informed where it stands.
     with Violations().noting():
         names = table_schema(state.commits, configuration).names
     for name in sorted({one for one in names if names.count(one) > 1}):

@@ -346,7 +346,7 @@ def check_history(
 
 
 def _check_archived_states(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:
-    """No action skips a state; of those that are just leaving the timeline the history tells.
+    """No action skips a state; of those that are just leaving the timeline the history shows.
 
     Clauses: TL-003, TL-010, AR-011.
     """

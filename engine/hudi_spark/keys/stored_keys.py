@@ -215,7 +215,7 @@ _FEW_SLICES = 64
 def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) -> Flow:
     """Where the keys live that are stored in the partitions of the rows.
 
-    One job on Spark, which tells these partitions, where the table has several and many files.
+    One job on Spark, which shows these partitions, where the table has several and many files.
 
     Clauses: OW-003, OW-020.
     """
@@ -249,7 +249,7 @@ def live_first(found: Flow) -> Flow:
 
 
 def places_without_paths(state: WriterState, executor: Executor) -> Flow:
-    """Where all keys of the table live, told by the slice alone.
+    """Where all keys of the table live, reported by the slice alone.
 
     Clauses: OW-020, OW-021.
     """
@@ -273,7 +273,7 @@ _PATH_LESS = pa.schema([one for one in PLACES if one.name != PARTITION_PATH])
 
 @dataclass(frozen=True, slots=True)
 class _PathLess:
-    """Places without their partition path, which the number of the slice tells as well."""
+    """Places without their partition path, which the number of the slice shows as well."""
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity

@@ -1,4 +1,4 @@
-"""What dead writers left in a metadata table is rolled back before a new deltacommit.
+"""What failed writers left in a metadata table is rolled back before a new deltacommit.
 
 version 6       a command block in each slice that has blocks of the instant; its base files are deleted
 version 8 on    the instant's files are deleted

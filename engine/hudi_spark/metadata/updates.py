@@ -53,7 +53,7 @@ ENABLE: Final = "hoodie.metadata.enable"
 DELTACOMMIT: Final = "deltacommit"
 
 
-def update_metadata_table(  # noqa: PLR0917 - an action is told by all of them
+def update_metadata_table(  # noqa: PLR0917 - an action is reported by all of them
     effects: Effects,
     state: WriterState,
     write: FinishedWrite,

@@ -256,7 +256,7 @@ def _beyond(filters: Mapping[FileKey, BloomFilter], key: FileKey, values: Sequen
 
 
 def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[str, str], MayHold]:
-    """What tells of each slice whether a key may be in it."""
+    """What records each slice whether a key may be in it."""
     from_table: Mapping[FileKey, BloomFilter] = {}
     metadata = situation.metadata
     if metadata is not None and situation.has("bloom_filters"):
@@ -271,7 +271,7 @@ def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[st
 
 
 def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
-    """What a base file's own footer tells; a file that does not open is left to the reader that needs it."""
+    """What a base file's own footer shows; a file that does not open is left to the reader that needs it."""
     try:
         keys = base_file_footer(situation.storage, one.base_file or "").keys
         text = keys.get(BLOOM_FILTER_KEY)

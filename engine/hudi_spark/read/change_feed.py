@@ -271,14 +271,14 @@ class Moments:
         return [one for one in self.written.get(id_, ()) if one.position < moment.count]
 
     def knows_nothing_of(self, id_: GroupId) -> bool:
-        """Whether no commit that is known wrote a group, and no file of it is left: what it held cannot be told.
+        """Whether no commit that is known wrote a group, and no file of it is left: what it held cannot be determined.
 
         Clauses: CD-006.
         """
         return not self.written.get(id_) and id_ not in self.groups
 
     def refusal(self, id_: GroupId, moment: Moment, found: FileSlice | None, stats: Sequence[WriteStat]) -> str | None:
-        """The file, or the instant, without which the state of a group cannot be told; None where it is whole.
+        """The file, or the instant, without which the state of a group cannot be determined; None where it is whole.
 
         `stats` are those of the write that found the group in this state; none for the state after it.
 
@@ -308,7 +308,7 @@ def _missing_before(stat: WriteStat, moment: Moment, found: FileSlice | None) ->
 
 
 def not_retained(range_: object, what: str, *, cleaned: bool) -> HudiError:
-    """The refusal of a range whose changes can no longer be told.
+    """The refusal of a range whose changes can no longer be determined.
 
     Clauses: CD-006.
     """
@@ -324,7 +324,7 @@ def _instant_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A file group at a moment: the slice to read, None where it held nothing, or why it can no longer be told.
+    """A file group at a moment: the slice to read, None where it held nothing, or why it can no longer be determined.
 
     Clauses: CD-005, CD-006.
     """
@@ -509,7 +509,7 @@ def _refuse_without_feed(configuration: TableConfiguration) -> None:
 class _Planning:
     """Plans one change query."""
 
-    def __init__(  # noqa: PLR0917 - what a range is told from
+    def __init__(  # noqa: PLR0917 - what a range is reported from
         self,
         storage: Storage,
         configuration: TableConfiguration,

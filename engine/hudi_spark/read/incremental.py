@@ -120,7 +120,7 @@ def _state_at_end(
 ) -> Snapshot:
     """The file groups that the range touched, as they were at its end.
 
-    Which they are is told by the range's commits, services among them; where one of those is not known, every group
+    Which they are is reported by the range's commits, services among them; where one of those is not known, every group
     may be touched, and a clean that kept less than the end of the range needs is enough to refuse.
 
     Clauses: IN-007.
@@ -143,7 +143,7 @@ def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | No
     return frozenset(group for commit in commits for group in commit.groups())
 
 
-def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
+def _states_at_begin(  # noqa: PLR0917 - a state is reported by all of them
     storage: Storage,
     table: tuple[TableConfiguration, Timeline],
     query: IncrementalQuery,

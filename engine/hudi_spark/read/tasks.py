@@ -231,7 +231,7 @@ def _numbers_rows(task: SliceTask) -> bool:
 def _merging_columns(context: ReadContext) -> pa.Schema:
     """Clauses: MG-018, RD-012."""
     if context.rule.merger is not None:
-        # What a merger looks at is its own affair.
+        # What a merger looks at is its implementation-defined.
         return context.schema
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
     return _columns(context, keys.columns_of((*context.keys.columns, *ordering), context.schema))

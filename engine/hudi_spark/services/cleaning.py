@@ -276,7 +276,7 @@ def _requested(work: TableWork, timeline: Timeline) -> str | None:
 
 
 def _carried_out(work: TableWork, pending: Instant) -> Outcome | None:
-    """Nothing where somebody whose heart beats is at it.
+    """Nothing where somebody whose heartbeat is live is at it.
 
     Clauses: CN-006, MK-005.
     """

@@ -389,7 +389,7 @@ _GROUPS_WERE_WRITTEN: Final = ("CL-005", "OW-005")
 
 
 def execute_clustering(work: TableWork, pending: Instant) -> Outcome:
-    """Carry out a plan that is requested, or inflight and left by whoever died over it.
+    """Carry out a plan that is requested, or inflight and left by the one that died over it.
 
     Raises:
         HudiError: WRITE_CONFLICT where its groups were written since, and the plan leaves the timeline, or where

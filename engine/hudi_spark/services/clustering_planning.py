@@ -268,7 +268,7 @@ def _matched(partitions: list[str], pattern: str) -> list[str]:
 def _written_since(storage: Storage, snapshot: Snapshot, options: Options) -> frozenset[str] | None:
     """The partitions that were written since the last clustering, and those that it left out; None for all.
 
-    Without completion times a write that began before it and ended after it could not be told.
+    Without completion times a write that began before it and ended after it could not be reported.
     """
     if not (options.flag(_INCREMENTAL) and snapshot.configuration.has_completion_times):
         return None

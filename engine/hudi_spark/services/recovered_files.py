@@ -262,7 +262,7 @@ class LogNames:
 
 
 def log_names(found: FoundTable) -> LogNames:
-    """What can be told from the logs; nothing where every log is the first of its group."""
+    """What can be determined from the logs; nothing where every log is the first of its group."""
     groups = found.groups().values()
     logs = [one for files in groups for one in logs_of(files)]
     older = any(one.instants and one.instants != (one.name.instant,) for one in logs)
@@ -343,7 +343,7 @@ def defined_table(storage: Storage, found: FoundTable, left: Left, known: Recove
     """The properties of the table again.
 
     Raises:
-        HudiError: CONFIG_INVALID for what is neither told nor in the files, or is told and contradicts them.
+        HudiError: CONFIG_INVALID for what is neither given nor in the files, or is given and contradicts them.
 
     Clauses: PR-002, PR-021, VR-001.
 
@@ -365,7 +365,7 @@ def defined_table(storage: Storage, found: FoundTable, left: Left, known: Recove
         configs=configs,
     )
     _refuse_without_keys(storage, found, definition)
-    unknown.append(Unknown("MG-001", "the merge mode, ordering fields and key generator are those that were told"))
+    unknown.append(Unknown("MG-001", "the merge mode, ordering fields and key generator are those that were given"))
     unknown.append(Unknown("PR-005", "what else the properties said: index definitions, change logs, an unusual zone"))
     return Defined(table_properties(settled(definition)), tuple(unknown))
 
@@ -402,7 +402,7 @@ def _version(found: FoundTable, left: Left, given: TableDefinition) -> int | Non
     given_version = given.table_version
     if given_version is not None and (given_version < 8) != (seen < 8):
         raise refused(
-            f"version {given_version} is told and the files are those of version {seen}", "leave the version out"
+            f"version {given_version} is given and the files are those of version {seen}", "leave the version out"
         )
     return seen
 
@@ -410,7 +410,7 @@ def _version(found: FoundTable, left: Left, given: TableDefinition) -> int | Non
 def _table_type(found: FoundTable, left: Left, given: TableDefinition) -> str:
     on_read = bool(logs_of(found.files)) or left.has_deltacommits
     if on_read and given.table_type == "COPY_ON_WRITE":
-        raise refused("a copy-on-write table is told and there are logs", "the table is MERGE_ON_READ")
+        raise refused("a copy-on-write table is given and there are logs", "the table is MERGE_ON_READ")
     if given.table_type is None and not on_read:
         raise refused("no file says whether the table is merge-on-read", "tell table_type")
     return given.table_type or "MERGE_ON_READ"
@@ -460,7 +460,7 @@ def _name(schema: Any, left: Left) -> str:
 
 
 def _refuse_without_keys(storage: Storage, found: FoundTable, definition: TableDefinition) -> None:
-    """Nothing where the record key that is told makes the keys that are stored.
+    """Nothing where the given record key makes the keys that are stored.
 
     Clauses: PR-021, DM-002.
     """

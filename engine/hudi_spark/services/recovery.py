@@ -199,7 +199,7 @@ def _operation(partition: str, file_id: str, base: str, files: Iterable[FoundFil
 def _completion_times(
     found: FoundTable, configuration: TableConfiguration, known: RecoveryHints, writes: Iterable[str]
 ) -> tuple[dict[str, str], tuple[Unknown, ...]]:
-    """A completion time for each write from version 8 on: as told, else right after its request.
+    """A completion time for each write from version 8 on: as given, else right after its request.
 
     A log belongs to the slice of the last base file before its write completed. That a base file came after the write
     began says nothing yet; that its rows are among those of the base file does.
@@ -215,8 +215,8 @@ def _completion_times(
     late, doubtful = _overtaken(found, known)
     if doubtful and not known.guess:
         raise refused(
-            f"it cannot be told whether {', '.join(sorted(doubtful))} completed before the base file that came next",
-            "tell completion_times of these writes, or guess=True to believe the times of files",
+            f"it is not clear whether {', '.join(sorted(doubtful))} completed before the base file that came next",
+            "give completion_times of these writes, or guess=True to believe the times of files",
             _CLAUSE,
         )
     times: dict[str, str] = {}
@@ -567,7 +567,7 @@ def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapp
 
 
 def _always_unknown(configuration: TableConfiguration) -> Iterable[Unknown]:
-    yield Unknown("MK-003", "which writes had not completed: the files of all count, but for those told uncommitted")
+    yield Unknown("MK-003", "which writes had not completed: the files of all count, except those of `uncommitted`")
     yield Unknown("RD-014", "earlier states and changes: they can be asked for from now on only")
     yield Unknown("SR-011", "savepoints, the history, and plans of table services")
     if configuration.has_completion_times:

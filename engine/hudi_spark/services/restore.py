@@ -417,7 +417,7 @@ class Restoring:
         return Outcome(self.requested, completed, RESTORE, OPERATION, deleted=_deleted(done))
 
     def _metadata(self, taken: int, done: _Done) -> RestoreMetadata:
-        """What the plan names is undone, whoever did it."""
+        """What the plan names is undone, no matter who did it."""
         return RestoreMetadata(
             start_restore_time=self.requested,
             time_taken_in_millis=taken,

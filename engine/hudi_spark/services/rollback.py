@@ -50,7 +50,7 @@ from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, no
 
 
 def is_alive(work: TableWork, requested: str) -> bool:
-    """Whether a heart beats under an instant, in this process or elsewhere.
+    """Whether a heartbeat is live under an instant, in this process or elsewhere.
 
     Clauses: RB-002, MK-005.
     """
@@ -290,7 +290,7 @@ class RollingBack:
                 delete_entries(self.work.effects, self.snapshot.configuration, one, states)
 
     def _logs(self, done: tuple[RollbackPartition, ...]) -> tuple[WrittenFile, ...]:
-        """The logs that stay in storage, as the metadata table is told of files: commands, and what they undo.
+        """The logs that stay in storage, as the metadata table is informed of files: commands, and what they undo.
 
         Clauses: RB-007, MT-010.
         """
@@ -381,7 +381,7 @@ class Look:
 
 
 def look(work: TableWork, policy: Policy) -> Look:
-    """What there is to see; strays only where they are the affair of who asks.
+    """What there is to see; strays only where the caller is responsible for them.
 
     Clauses: RB-001.
     """
@@ -390,11 +390,11 @@ def look(work: TableWork, policy: Policy) -> Look:
 
 
 def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None = None) -> tuple[Outcome, ...]:
-    """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
+    """Roll back what failed writers left, where the caller is responsible: EAGER before a write, LAZY in a clean.
 
-    It is nobody's affair where the policy is NEVER, whoever asks.
+    No caller is responsible where the policy is NEVER, for every caller.
     Rollbacks that somebody left are finished, too, and side effects of actions that are over go. `seen`: a look that
-    was taken just now; without the lock it tells only whether there is anything to do.
+    was taken just now; without the lock it states only whether there is anything to do.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
@@ -478,7 +478,7 @@ def _refuse(work: TableWork, found: Instant, *, unschedule: bool) -> None:
     if found.is_completed:
         raise _invalid(f"{named} has completed", "a restore to an earlier write undoes it and all that came after it")
     if found.action not in WRITE_ACTIONS:
-        raise _invalid(f"{named} is no write", "it is carried out again by whoever does such work next")
+        raise _invalid(f"{named} is no write", "it is carried out again by the next worker")
     is_plan = is_service_plan(work.storage, found)
     if found.state == "REQUESTED" and is_plan and not unschedule:
         raise _invalid(

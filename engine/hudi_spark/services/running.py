@@ -67,7 +67,7 @@ def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None
 
 
 def execute(work: TableWork, requested: str) -> Outcome:
-    """What a plan asks for is done, by whoever made it.
+    """What a plan asks for is done, by the one that made it.
 
     Raises:
         HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.

@@ -169,7 +169,7 @@ class TableServices:
             return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
 
     def roll_back_failed_writes(self, configs: Configs = None) -> tuple[Outcome, ...]:
-        """Roll back what dead writers left, unless the policy of failed writes says that nobody is to.
+        """Roll back what failed writers left, unless the policy of failed writes says that nobody is to.
 
         Raises:
             HudiError: LOCK_UNAVAILABLE, LOCK_LOST.

@@ -393,7 +393,7 @@ def _put_timeline(effects: Effects, new: TableConfiguration, moved: Iterable[Mov
 
 
 def _date(effects: Effects, new: TableConfiguration, path: str, moved: MovedFile) -> None:
-    """Before version 8 a completed file's own time tells when its action completed; object stores do not let us set it.
+    """Before version 8 a completed file's own time states when its action completed; object stores cannot set it.
 
     Clauses: VR-006.
     """

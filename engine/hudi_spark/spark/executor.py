@@ -334,7 +334,7 @@ def _typed_errors() -> "Iterator[None]":
 
 
 def _unreported(skipped: object) -> None:
-    """A read for a write tells nobody of skipped bytes: readers are told."""
+    """A read for a write reports nothing of skipped bytes: readers are informed."""
     del skipped
 
 

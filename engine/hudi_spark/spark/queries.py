@@ -361,7 +361,7 @@ def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
 
 
 def _as_read(kind: pa.DataType) -> pa.DataType:
-    """A stored type in the form of the table's: names of elements and nullability are the file's own affair."""
+    """A stored type in the form of the table's: names of elements and nullability may differ in a file."""
     return pa.binary() if pa.types.is_fixed_size_binary(kind) else nullable(kind)
 
 

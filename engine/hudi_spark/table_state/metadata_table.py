@@ -180,7 +180,7 @@ def _initial_partitions(
 ) -> tuple[TableConfiguration, Timeline]:
     """The table without what completed before the index began: that wrote to one of its name that was dropped.
 
-    A later index may have begun by the same instant, once that had left the timeline: it tells of itself alone.
+    A later index may have begun by the same instant, once that had left the timeline: it records itself alone.
 
     Clauses: MT-009, MT-017, IX-002.
     """

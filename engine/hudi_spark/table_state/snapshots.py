@@ -68,7 +68,7 @@ def load_snapshot(
     *,
     read_optimized: bool = False,
 ) -> Snapshot:
-    """The newest state of a table, or its state as of a time; `list_files` tells which files there are.
+    """The newest state of a table, or its state as of a time; `list_files` states which files there are.
 
     Raises:
         HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
@@ -96,7 +96,7 @@ def load_snapshot(
         return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
 
 
-def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
+def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     storage: Storage,
     table: tuple[TableConfiguration, Timeline],
     readings: Readings,
@@ -283,7 +283,7 @@ class _Slices:
     def _lost_logs(self, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> set[str]:
         """Paths of log files that commits name and storage lacks.
 
-        They join their groups, so that slicing tells whether a slice that is read would hold them.
+        They join their groups, so that slicing states whether a slice that is read would hold them.
 
         Clauses: RD-018.
         """
@@ -425,7 +425,7 @@ class WritesOfRange:
 
     @property
     def reaches_unknown(self) -> bool:
-        """Whether writes that no timeline tells of may lie in the range: such are older than all known ones.
+        """Whether writes that no timeline records may lie in the range: such are older than all known ones.
 
         Clauses: TL-018.
         """

@@ -128,7 +128,7 @@ WRITE_ID_KEY: Final = "_hudi_write_id"
 
 
 class Once(Protocol):
-    """What tells a write from others, so that it is done once."""
+    """What distinguishes a write from others, so that it is done once."""
 
     def is_of(self, commit: Commit) -> bool:
         """Whether a commit is of this write, or of one that comes after it.
@@ -446,7 +446,7 @@ def rule_of_write(snapshot: Snapshot, options: Options) -> MergeRule:
     return merge_rule(snapshot.configuration, options.values, "released", defaults)
 
 
-def context_of_write(  # noqa: PLR0917 - a write is told by all of them
+def context_of_write(  # noqa: PLR0917 - a write is reported by all of them
     effects: Effects,
     state: WriterState,
     operation: Operation,

@@ -186,7 +186,7 @@ class WritingTargets:
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
         for number, part in parts_by(rows, TARGET):
-            # Buckets of two partitions may have one id: what tells their files apart, to statistics too, is the token.
+            # Buckets of two partitions may have one id: what shows their files apart, to statistics too, is the token.
             own = replace(identity, partition=number)
             yield from write_target(self.targets[number], number, part, self.context, own)
 

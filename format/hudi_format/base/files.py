@@ -227,7 +227,7 @@ def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
 
 @contextmanager
 def _there(path: str) -> Iterator[None]:
-    """A base file that is not there, or goes while it is read, is missing, whoever reads it.
+    """A base file that is not there, or goes while it is read, is missing, no matter who reads it.
 
     Clauses: RD-011.
     """

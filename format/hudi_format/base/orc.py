@@ -65,7 +65,7 @@ def read_orc_rows(
 
 
 def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
-    """The columns of the file; the Avro schema in it tells which numbers are times of day, and which moments instants.
+    """The columns of the file; the Avro schema in it states which numbers are times of day, and which moments instants.
 
     Raises:
         FormatError: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE when a schema does not parse.

@@ -80,7 +80,7 @@ def read_archived_log(data: bytes, file: str) -> tuple[ArchivedState, ...]:
 
 
 def write_archived_log(states: Sequence[ArchivedState], *, java_strings: bool = False) -> bytes:
-    """One block of an archived log; `java_strings`: its schema tells Java to read texts as strings.
+    """One block of an archived log; `java_strings`: its schema shows Java to read texts as strings.
 
     Without that Apache Hudi fails when it reads the log, with that it reads what it would have written.
 

@@ -50,7 +50,7 @@ def is_due(view: View, settings: plans.Settings) -> bool:
 
 
 def is_clustering(content: Content) -> bool:
-    """Whether a file of the timeline plans a clustering, or tells of one that completed."""
+    """Whether a file of the timeline plans a clustering, or records one that completed."""
     return isinstance(content, ReplacePlan | CommitMetadata) and content.operation == "CLUSTER"
 
 

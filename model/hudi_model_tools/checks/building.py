@@ -36,7 +36,7 @@ def being_built(view: View, metadata: Table) -> tuple[IndexDefinition, ...]:
 def passed_by(index: IndexDefinition, view: View, metadata: Table, stored: Contents) -> Iterator[Violation]:
     """What an index that is being built lacks of the writes that completed since it was there to be logged to.
 
-    [New in v8] Before, nothing tells what had completed by then. What was there before may not be in it yet.
+    [New in v8] Before, nothing states what had completed by then. What was there before may not be in it yet.
 
     Clauses: IG-003.
     """
@@ -46,7 +46,7 @@ def passed_by(index: IndexDefinition, view: View, metadata: Table, stored: Conte
     try:
         before, held = contents(index, view_by(view, since)), contents(index, view)
     except (Rejection, Unsupported):
-        # What keeps rows from being read is told by itself.
+        # What keeps rows from being read is reported on its own.
         return
     changed = [key for key in {*before, *held} if before.get(key) != held.get(key)]
     known = {subject(index, key) for key in changed if stored.get(key) == held.get(key)}
@@ -63,7 +63,7 @@ def subject(index: IndexDefinition, key: str) -> str:
 
 
 def opened_at(name: str, metadata: Table) -> InstantTime | None:
-    """When an index was there to be logged to: when its first deltacommit completed; None where no clock tells that.
+    """When an index was there to be logged to: when its first deltacommit completed; None where no clock states that.
 
     Clauses: MT-009, MT-021.
     """
@@ -75,7 +75,7 @@ def opened_at(name: str, metadata: Table) -> InstantTime | None:
 def instants_named(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
     """The partitions that a write has files in, with its own instant and those in the names of its logs.
 
-    A log of version 6 names its slice: so it tells of an index that was logged to and never whole.
+    A log of version 6 names its slice: so it records an index that was logged to and never whole.
 
     Clauses: SL-005.
     """
@@ -95,7 +95,7 @@ def view_by(view: View, moment: InstantTime) -> View:
 def since_opened(counted: View) -> View:
     """A metadata table whose deltacommits name nothing of an index that was made anew after them.
 
-    Where no clock tells what came after, as before version 8, an index that was made twice names no files.
+    Where no clock states what came after, as before version 8, an index that was made twice names no files.
 
     Clauses: IX-002, MT-009.
     """

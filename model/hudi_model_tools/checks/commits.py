@@ -27,7 +27,7 @@ Files = Mapping[str, BaseFile | LogFile]
 
 
 def commit_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violation]:
-    """Every fault of what the completed data actions on the timeline say; those that do not parse are told elsewhere.
+    """Every fault of what the completed data actions on the timeline say; unparsable ones are reported elsewhere.
 
     Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003, CD-010, CP-006, LC-006, CL-006.
     """
@@ -42,7 +42,7 @@ def commit_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violati
 
 
 def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evidence) -> Iterator[Violation]:
-    """A file that a commit tells otherwise than it is; one that is gone may have been cleaned.
+    """A file that a commit states otherwise than it is; one that is gone may have been cleaned.
 
     Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003.
     """
@@ -92,7 +92,7 @@ def size_violations(
 ) -> Iterator[Violation]:
     """A base file that has not the length or the rows that its commit counted; 0 stands for not counted.
 
-    One that does not parse at all is told by itself.
+    One that does not parse at all is reported on its own.
 
     Clauses: SA-001, OW-017.
     """

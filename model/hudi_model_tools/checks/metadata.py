@@ -70,7 +70,7 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
             continue
         compare = partial(index_violations, index, view, stored)
         other = partial(passed_by, index, view, metadata, stored)
-        # What keeps the table's own rows from being read is told by itself.
+        # What keeps the table's own rows from being read is reported on its own.
         with suppress(Rejection, Unsupported):
             yield from compare() if index in used else other()
 
@@ -157,7 +157,7 @@ def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
 def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:
     """Actions that completed since the metadata table was made and that it does not have, or has too late.
 
-    [New in v8] Before, nothing tells what had completed when it was made.
+    [New in v8] Before, nothing states what had completed when it was made.
 
     Clauses: MT-003, MT-004.
     """

@@ -71,7 +71,7 @@ def contradictions(configuration: Configuration) -> Iterator[Violation]:
     try:
         refuse_contradiction(configuration)
     except Rejection as found:
-        # An unknown mode is told by itself.
+        # An unknown mode is reported on its own.
         stated = configuration.properties.get("hoodie.record.merge.mode", "").strip()
         if found.clause == "MG-016" and (not stated or stated in MergeMode.__members__):
             yield error(found.clause, PROPERTIES, found.detail)

@@ -34,7 +34,7 @@ Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
 
 
 def result_violations(view: View, *, deep: bool) -> Iterator[Violation]:
-    """Every fault of what completed services made; where their inputs are gone nothing can be told.
+    """Every fault of what completed services made; where their inputs are gone nothing can be determined.
 
     Clauses: CL-004, CP-004, LC-003, LC-005.
     """
@@ -142,7 +142,7 @@ def valid_rows(file: BaseFile) -> tuple[Record, ...]:
 
 
 def rows_before(view: View, planned: Iterable[CompactionOperation], request: TimelineEntry) -> Rows | None:
-    """The rows that a snapshot read of slices when they were planned; None where that can no longer be told.
+    """The rows that a snapshot read of slices when they were planned; None where that can no longer be determined.
 
     Clauses: CL-004, CP-004.
     """

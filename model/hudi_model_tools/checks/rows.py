@@ -47,7 +47,7 @@ def doubled_keys(view: View) -> Iterator[Violation]:
         for (partition, file_id), key, _ in live_rows(view):
             groups[partition, key].add(file_id)
     except (Rejection, Unsupported):
-        # What keeps a slice from being read is told by itself.
+        # What keeps a slice from being read is reported on its own.
         return
     for (partition, key), file_ids in groups.items():
         if len(file_ids) > 1:
@@ -62,7 +62,7 @@ def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
     try:
         schema = table_schema(view)
     except (Rejection, Unsupported):
-        # The schema's own refusal is told elsewhere.
+        # The schema's own refusal is reported elsewhere.
         return
     try:
         read_slice(view, found, schema)
@@ -101,7 +101,7 @@ def place_violations(view: View, file: BaseFile, records: tuple[Record, ...]) ->
     """
     if key_generator(view.configuration) not in GENERATORS:
         return
-    # A file that lacks a column places no row; that it is lacking is told by itself.
+    # A file that lacks a column places no row; that it is lacking is reported on its own.
     placed = (row for row in records if set(partition_columns(view.table)) <= row.values.keys())
     for row in placed:
         try:

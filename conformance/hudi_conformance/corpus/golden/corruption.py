@@ -1,4 +1,4 @@
-"""Damage to a stored table's bytes, one deed a function; each gives what `GoldenTable.damage` takes."""
+"""Damage to a stored table's bytes, one edit a function; each gives what `GoldenTable.damage` takes."""
 
 import struct
 from collections.abc import Callable

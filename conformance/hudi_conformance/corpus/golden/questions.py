@@ -30,7 +30,7 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One case: an op with its parameters, what must come of it and which broken models it tells apart."""
+    """One case: an op with its parameters, what must come of it and which broken models it distinguishes."""
 
     id: str
     op: str

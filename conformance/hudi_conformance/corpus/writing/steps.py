@@ -120,7 +120,7 @@ class WritingCase:
         by: str = WRITER,
         **params: Any,
     ) -> Done:
-        """The first phase of a write; the others go on with what is told here."""
+        """The first phase of a write; the others go on with what is reported here."""
         fields = {"txn": txn, "operation": operation, **params, "configs": self._configs(configs)}
         self._started[txn] = Draft("begin_write", fields, self._rows(rows, schema), reject, by, process)
         return self._step(self._started[txn])
@@ -194,7 +194,7 @@ class WritingCase:
         self._step(Draft(op, params, reject=reject, by=by))
 
     def snapshot(self, **params: Any) -> None:
-        """The latest completed state, with the meta fields unless told."""
+        """The latest completed state, with the meta fields by default."""
         self.query("read_snapshot", **{"meta_columns": True, **params})
 
     def optimized(self) -> None:
@@ -216,7 +216,7 @@ class WritingCase:
         self.query("read_changes", begin=begin.bound if begin else "earliest", **until)
 
     def timeline(self, *, include_history: bool = False) -> None:
-        """The timeline, archived actions too where told."""
+        """The timeline, archived actions too on request."""
         params: dict[str, Any] = {"include_history": True} if include_history else {}
         self.query("list_timeline", **params)
 

@@ -58,7 +58,7 @@ def array(
 @app.command()
 def matrix(
     writer: Annotated[list[str] | None, typer.Option(help="Who writes: names, or command lines.")] = None,
-    reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model unless told.")] = None,
+    reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model by default.")] = None,
     case: Annotated[list[str] | None, typer.Option(help="Only cases whose id fits this glob.")] = None,
     limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 150.0,
     *,
@@ -86,7 +86,7 @@ def matrix(
 
 
 def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
-    """One writer's cases, told as they come; whether an answer was wrong."""
+    """One writer's cases, reported as they come; whether an answer was wrong."""
     root, played = suite_root(), None
     for played in run_writer(writer, readers, cases, root, limit):
         case, outcomes = played.cases[-1]

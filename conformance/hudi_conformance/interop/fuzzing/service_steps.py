@@ -115,7 +115,7 @@ def _policy(choices: Choices, chosen: str) -> dict[str, str]:
 
 
 def _archival_shows(shape: TableShape) -> bool:
-    """Whether a change feed tells how far archival went: that depends on a metadata table, which not all sides keep."""
+    """Whether a change feed states how far archival went: that depends on a metadata table, which some sides lack."""
     fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
     return fed and shape.configs.get("hoodie.metadata.enable") == "true"
 

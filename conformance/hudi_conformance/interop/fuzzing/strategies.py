@@ -296,7 +296,7 @@ class Writes:
             row.update(zip(self.shape.partition_by, homes.setdefault(self._key(row), self._place(row)), strict=True))
 
     def _doubles(self) -> bool:
-        """Whether a key may come to stand twice: what a feed tells of one that does in its bucket is not settled."""
+        """Whether a key may come to stand twice: what a feed records one that does in its bucket is not settled."""
         feed = self.shape.properties.get("hoodie.table.cdc.enabled") == "true"
         return self.may_double and not (feed and self.shape.configs.get("hoodie.index.type") == "BUCKET")
 

@@ -1,4 +1,4 @@
-"""Many alternations, failing ones shrunk and reported with the one command that repeats them."""
+"""Many mixed-writer runs, failing ones shrunk and reported with the one command that repeats them."""
 
 import shutil
 import sys
@@ -22,7 +22,7 @@ from hudi_conformance.runner.step_executor import Failure
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one seed; `small` is the failing alternation shrunk, where it failed."""
+    """What came of one seed; `small` is the failing mixed-writer run shrunk, where it failed."""
 
     seed: int
     mixed_run: MixedRun
@@ -36,7 +36,7 @@ class Result:
         return self.played.failure
 
     def describe(self) -> str:
-        """One line, or the difference with the smallest alternation and the command that repeats it."""
+        """One line, or the difference with the smallest mixed-writer run and the command that repeats it."""
         shape = self.mixed_run.case.shape
         kind = f"{self.mixed_run.peer}, version {shape.version}, {shape.table_type}"
         index = shape.configs.get("hoodie.index.type", "default index")
@@ -65,12 +65,12 @@ class Table:
         self._stack.close()
 
     def adapters(self, peer: str) -> Adapters:
-        """The adapters of an alternation with a release."""
+        """The adapters of a mixed-writer run with a release."""
         referee = None if self._referee is None else self._session(self._referee)
         return Adapters(self._session(self._engine), self._session(peer_command(peer)), referee)
 
     def failure_of(self, mixed_run: MixedRun) -> Failure | None:
-        """How an alternation fails, if it does."""
+        """How a mixed-writer run fails, if it does."""
         return played_once(mixed_run, self.adapters(mixed_run.peer)).failure
 
     def _session(self, adapter: str) -> Session:
@@ -99,7 +99,7 @@ def emptied_folder() -> Iterator[Path]:
 
 
 def played_once(mixed_run: MixedRun, adapters: Adapters) -> Played:
-    """An alternation played in a folder of its own."""
+    """A mixed-writer run played in a folder of its own."""
     with emptied_folder() as folder:
         return run_case(mixed_run, adapters, folder)
 
@@ -107,7 +107,7 @@ def played_once(mixed_run: MixedRun, adapters: Adapters) -> Played:
 def check(
     cases: SearchStrategy[MixedRun], seeds: Iterable[int], table: Table, *, seconds: float, attempts: int
 ) -> Iterator[Result]:
-    """Play the alternations of seeds until time is up; of a failing one at most so many smaller ones are tried."""
+    """Play the mixed-writer runs of seeds until time is up; of a failing one at most so many smaller ones are tried."""
     until = time.monotonic() + seconds
     for seed in seeds:
         started_at = time.monotonic()

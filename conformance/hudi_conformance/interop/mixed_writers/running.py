@@ -32,7 +32,7 @@ class Adapters:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of an alternation: where it failed, if so; answers that agreed; features that a writer lacks."""
+    """What came of a mixed-writer run: where it failed, if so; answers that agreed; features that a writer lacks."""
 
     failure: Failure | None
     rounds: int

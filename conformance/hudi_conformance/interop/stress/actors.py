@@ -1,6 +1,6 @@
 """The processes of a history, each an adapter process driven by a thread: writers, a keeper of services, readers.
 
-A process may be told to die before one of its effects, as by `kill -9`; another then takes its place.
+A process may be set to crash before one of its effects, as by `kill -9`; another then takes its place.
 """
 
 import itertools
@@ -67,12 +67,12 @@ class Stage:
 
 
 class DiedError(Exception):
-    """The actor's process ended, as it was told to."""
+    """The actor's process ended, as configured."""
 
 
 @dataclass(slots=True)
 class Actor:
-    """One process after another under one name; `mortal` ones are told an effect to die at, others may help."""
+    """One process after another under one name; `mortal` ones get an effect to die at, others may help."""
 
     name: str
     stage: Stage

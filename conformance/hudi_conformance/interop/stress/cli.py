@@ -110,7 +110,7 @@ def _run_chosen(chosen: Sequence[Setting], run: Run) -> None:
 
 
 def _each(chosen: Sequence[Setting], run: Run, readers: Sequence[Reader]) -> Iterator[Played]:
-    """Each history as it is over; what goes on is told on the way."""
+    """Each history as it is over; what goes on is reported on the way."""
     started = time.monotonic()
     for number, setting in enumerate(chosen):
         spent = time.monotonic() - started

@@ -61,7 +61,7 @@ class Setting:
 
     @property
     def heart_s(self) -> float:
-        """For how long a heart may stand still, in seconds, before its write counts as dead."""
+        """For how long a heartbeat may stop, in seconds, before its write counts as failed."""
         return 3.0 if self.on_spark else 1.0
 
     @property

@@ -57,7 +57,7 @@ def committed_writes(setting: Setting, record: Record, table: Path, trace: str) 
 
 
 def completions(trace: str) -> dict[str, str]:
-    """When actions completed, as places in the trace: before version 8 no file that stays tells it."""
+    """When actions completed, as places in the trace: before version 8 no file that stays shows it."""
     lines_of_trace = [json.loads(line) for line in trace.splitlines()]
     made = ((place, one) for place, one in enumerate(lines_of_trace) if one["effect"] == "create_instant")
     return {one["requested"]: f"{place:020d}" for place, one in made if one["state"] == "COMPLETED"}
@@ -68,9 +68,9 @@ def _promises(record: Record, committed: Sequence[Committed]) -> Iterator[str]:
     there = {one.written.requested for one in committed}
     for one in record.written:
         if one.outcome == "committed" and one.requested not in there:
-            yield f"{one.process} was told that {one.requested} is committed, and it is not on the timeline"
+            yield f"{one.process} was informed that {one.requested} is committed, and it is not on the timeline"
         if one.outcome.startswith("refused") and one.requested in there:
-            yield f"{one.process} was told that {one.requested} is {one.outcome}, and it has completed"
+            yield f"{one.process} was informed that {one.requested} is {one.outcome}, and it has completed"
 
 
 def _reads(record: Record, done: Replay) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _end(table: Path, done: Replay) -> Iterator[str]:
 
 
 def complete_trace(text: str, killed: Sequence[str]) -> str:
-    """The trace, in which the dead let go of their lock, as its provider sees to it."""
+    """The trace, in which failed processes release their lock, as its provider sees to it."""
     lines: list[str] = []
     holder = ""
     for line in text.splitlines():

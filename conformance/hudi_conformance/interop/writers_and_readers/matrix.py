@@ -94,7 +94,7 @@ def run_writer(
     """All that was found so far, after each case; what its writer does not finish is read by nobody."""
     writer, roles = find_adapter(name, root), roles_of(root, readers=readers)
     known, options = known_of(writer, roles, root), VerdictOptions(limit_s, ClauseBook(root).reading_clause)
-    # Within a case the writer reads itself: what others read of it is told apart.
+    # Within a case the writer reads itself: what others read of it is distinguished.
     own = replace(roles, readers=(writer,))
     with ExitStack() as stack:
         work = Path(stack.enter_context(work_folder("hudi-matrix-")))

@@ -35,7 +35,7 @@ def scenario_of(agreement: Agreement) -> Scenario:
 
 
 def model_graph(agreement: Agreement, module: State) -> Graph:
-    """Every state and every step, one durable effect each; `module` is a state whose variables are to be told."""
+    """Every state and every step, one durable effect each; `module` is a state whose variables are to be reported."""
     variables = {str(name): value for name, value in module.mapping().items()}
     processes = [str(name) for value in variables.values() if isinstance(value, Function) for name, _ in value.pairs]
     store, scenario = Store(), scenario_of(agreement)

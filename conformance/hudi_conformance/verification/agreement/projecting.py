@@ -1,6 +1,6 @@
 """The one projection: a world of the model as the variables of the TLA+ modules, each by one function.
 
-Every module names its variables as here and takes those it needs. Times are ticks, 0 is no time. A file group is told
+Every module names its variables as here and takes those it needs. Times are ticks, 0 is no time. A file group is named
 by its day and the instant that began it.
 """
 
@@ -105,7 +105,7 @@ def markers(_: Projection, world: World) -> Value:
 
 
 def hearts(_: Projection, world: World) -> Value:
-    """The hearts, and whether they beat."""
+    """The heartbeats, and whether they are live."""
     beats = world.shared.table.value.heartbeats
     return frozenset(function({"instant": ticks(instant), "beats": beat != EXPIRED}) for instant, beat in beats)
 
@@ -144,7 +144,7 @@ def named_file(projection: Projection, partition: str, name: str) -> dict[str, V
 
 @cache
 def parsed(name: str) -> BaseFileName | LogFileName:
-    """The parts of a data file's name, which every state tells again."""
+    """The parts of a data file's name, which every state states again."""
     found = parse_data_file_name(name)
     assert found, name
     return found

@@ -28,7 +28,7 @@ def stored(named: Named, world: World) -> Value:
 
 
 def metadata(named: Named, world: World) -> Value:
-    """What each action told the metadata table: the files that it listed and those that it took off, or nothing."""
+    """What each action recorded in the metadata table: the files that it listed and those that it removed, or none."""
     table = world.shared.table.value.metadata
     if table is None:
         return frozenset()

@@ -33,7 +33,7 @@ STATEMENTS = {"obligations": "obligation", "scenarios": "scenario", "agreements"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is asked: every obligation, every TLA+ module; which tables and scenarios, where not all."""
+    """How much is asked: every property, every TLA+ module; which tables and scenarios, where not all."""
 
     everything: bool = False
     specs: bool = False
@@ -44,7 +44,7 @@ class Scope:
 def show_impact(
     start: Path, revision: str, scope: Scope, out: Console, html: Path | None = None, *, as_json: bool = False
 ) -> int:
-    """Compare and tell: exit 0 where nothing comes out otherwise, 1 where something does, 2 where none can tell."""
+    """Compare and tell: exit 0 where nothing gives another result, 1 where something does, 2 where none can tell."""
     try:
         tree = working_tree(start)
         with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
@@ -64,7 +64,7 @@ def show_impact(
 
 
 def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress) -> Impact:
-    """What comes out otherwise in the tree than in the base.
+    """What gives another result in the tree than in the base.
 
     Raises:
         ImpactError: one of the two cannot be asked.

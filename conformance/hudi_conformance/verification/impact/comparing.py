@@ -1,4 +1,4 @@
-"""What a change moves: answers, tables, obligations, laws, agreements and runs that come out otherwise."""
+"""What a change moves: answers, tables, properties, laws, agreements and runs that give another result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -56,7 +56,7 @@ class Impact:
 
     @property
     def changes(self) -> bool:
-        """Whether anything comes out otherwise."""
+        """Whether anything gives another result."""
         return bool(self.answers or self.tables or self.changed)
 
     def as_json(self) -> dict[str, Any]:

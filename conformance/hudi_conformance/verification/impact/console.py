@@ -59,9 +59,9 @@ def summary(impact: Impact) -> str:
         f"{len({one.case for one in impact.answers})} answers move",
         f"{len(impact.tables)} tables are written otherwise",
         f"{broken} statements break",
-        f"{len(impact.changed) - broken} come out otherwise",
+        f"{len(impact.changed) - broken} give another result",
     ]
-    found = ", ".join(parts) if impact.changes else "nothing comes out otherwise"
+    found = ", ".join(parts) if impact.changes else "nothing gives another result"
     counts = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.requested.items())
     return f"{found} (asked: {counts}; {impact.seconds:.0f} s)"
 
@@ -92,7 +92,7 @@ def _print_answer(moved: Moved, out: Console) -> None:
 
 
 def _print_changed(changed: Changed, out: Console, *, drawn: bool) -> None:
-    word = "breaks" if changed.breaks else "holds now" if changed.after == HOLDS else "comes out otherwise"
+    word = "breaks" if changed.breaks else "holds now" if changed.after == HOLDS else "gives another result"
     cited = f" [{' '.join(changed.clauses)}]" if changed.clauses else ""
     out.print(
         plain(f"{changed.kind} {changed.id} {word}: {changed.title}{cited}", "red" if changed.breaks else "yellow"),

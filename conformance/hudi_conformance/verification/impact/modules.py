@@ -1,4 +1,4 @@
-"""Runs of TLC that come out otherwise than the base says."""
+"""Runs of TLC that give another result than the base says."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -119,7 +119,7 @@ def sum_of(folder: Path) -> str:
 
 
 def properties(request: Line) -> Iterator[Line]:
-    """How obligations come out: those named, or those of the clauses and the functions that are touched, or all."""
+    """How properties come out: those named, or those of the clauses and the functions that are touched, or all."""
     from hudi_conformance.corpus.mutants import MUTANTS  # noqa: PLC0415
     from hudi_conformance.verification.properties import MODEL_PROPERTIES  # noqa: PLC0415
     from hudi_conformance.verification.proving import tried  # noqa: PLC0415

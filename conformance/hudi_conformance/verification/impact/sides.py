@@ -14,7 +14,7 @@ from hudi_conformance.verification.impact.revisions import ImpactError, Side
 PROGRAM = Path(__file__).with_name("one_side.py")
 Line: TypeAlias = Mapping[str, Any]
 ReportProgress: TypeAlias = Callable[[str, int, int], None]
-"""Told how much of what is done: its name, how many, of how many."""
+"""Receives how much of what is done: its name, how many, of how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The graph at the grain of durable effects, and the labels by which a model's act and an engine's effect are one.
 
-A label is an effect's name with what tells it from others of its process: the state of a timeline file, the partition
+A label is an effect's name with what distinguishes it in its process: the state of a timeline file, the partition
 of a data file or a marker, and whose action it belongs to. Names of files, times and ids are each side's own.
 
-Symmetry: two writers whose rows have the same ordering value are told apart by who moves first. The one that does is
+Symmetry: two writers whose rows have the same ordering value are distinguished by who moves first. The one that does is
 the first of them; paths on which another moves first are the same ones with the names exchanged, and with the names the
 two keys and partitions where the writers have one each, for the table holds both alike.
 """
@@ -47,7 +47,7 @@ def fine_graph(scenario: InterleavingScenario, *, whole: bool) -> Graph[World, F
 
 
 def exchangeable(scenario: InterleavingScenario) -> tuple[str, ...]:
-    """The writers that are one another's images; none where their ordering values tell them apart."""
+    """The writers that are one another's images; none where their ordering values distinguish them."""
     writers = [one for one in scenario.actors if isinstance(one, Writer)]
     return tuple(one.name for one in writers) if len({one.ts for one in writers}) == 1 else ()
 

@@ -51,8 +51,8 @@ rollback on its timeline, which is left out of the comparison.
 
 How acts of the model are mapped to effects of the engine: by name, the state of a timeline file, the partition of a
 file. A turn ends when the engine has had the effects that it asks for. The engine has some more often than the model
-(it takes the lock also to bring a plan to inflight, and beats a heart for it), it does without some (it generates no
-completion time for a write that it refuses; a heart that stops is no effect), and it lets go of the lock before it
+(it takes the lock also to bring a plan to inflight, and updates its heartbeat), it does without some (it generates no
+completion time for a write that it refuses; a heartbeat that stops is no effect), and it lets go of the lock before it
 deletes the markers of a write. Where a turn needs the lock in the
 engine only, while another process holds it, the edge is **barred**: its act cannot fall there. **beyond** counts edges
 that are reached over barred edges alone.

@@ -28,7 +28,7 @@ def list_mutants() -> None:
 def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
     """Put every case to one mutant: exit 1 where none of them fails it."""
     if name not in MUTANTS:
-        typer.echo(f"error: there is no mutant {name!r}; `hudi-conformance mutants list` tells them", err=True)
+        typer.echo(f"error: there is no mutant {name!r}; `hudi-conformance mutants list` shows them", err=True)
         raise typer.Exit(2)
     cases, killers = every_case(_HERE), 0
     with Progress(console=console(), transient=True) as progress:
@@ -42,7 +42,7 @@ def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
 
 @app.command()
 def column(case: Annotated[str, typer.Argument(help="The id of a case, or a glob.")]) -> None:
-    """Put every mutant to some cases: which of them each case tells from the model."""
+    """Put every mutant to some cases: which of them each case distinguishes from the model."""
     found = [one for one in every_case(_HERE) if matches_id(one.id, case)]
     for one in found:
         typer.echo(f"{one.id}  {' '.join(killed_by(one))}")

@@ -1,4 +1,4 @@
-"""One case against all mutants: which of them it tells from the model."""
+"""One case against all mutants: which of them it distinguishes from the model."""
 
 from collections.abc import Iterable
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """The matrix, mutants by cases, and what is kept of it: up to three cases for each mutant.
 
 Cases that write take seconds against every mutant: unless the matrix is to be whole, they are put to the mutants that
-they name, and to those that nothing else tells from the model.
+they name, and to those that nothing else shows from the model.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Task: TypeAlias = tuple[AnyCase, Sequence[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A mutant: how many cases fail it, some of them by id, and the obligations that it breaks."""
+    """A mutant: how many cases fail it, some of them by id, and the properties that it breaks."""
 
     mutant: str
     killed_by: int
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def survives(self) -> bool:
-        """Whether nothing tells it from the model."""
+        """Whether nothing distinguishes it from the model."""
         return not self.killed_by and not self.properties
 
 

@@ -19,9 +19,9 @@ the number of cases that there were. Rows of mutants that came since were played
 A mutant is the model with one rule broken, or its files read and written with a rule of bytes broken. It can be asked
 like any implementation: `python -m hudi_conformance.adapters.model --mutant NAME`. What no case tells from the model
 is a rule that the suite does not test; some rules show only in what processes do between two answers, and there an
-obligation (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here,
+property (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here,
 up to three, and plays one whole row, which the record itself draws, or what `HUDI_CONFORMANCE_LOT` says. Cases that
-write count for the mutants that they name, and for those that nothing else tells from the model, unless the matrix was
+write count for the mutants that they name, and for those that nothing else shows from the model, unless the matrix was
 played with `--whole`."""
 
 
@@ -55,7 +55,7 @@ def _figures(root: Path, matrix: Matrix) -> Iterator[str]:
     lost = [one for one in matrix.rows if one.survives]
     unbroken = unbroken_musts(root)
     yield f"- {len(matrix.rows)} mutants, {matrix.cases} cases: {len(by_cases)} mutants are killed by cases"
-    yield f"- {len(alone)} by obligations alone: {_listed(alone)}"
+    yield f"- {len(alone)} by properties alone: {_listed(alone)}"
     yield f"- {len(lost)} by nothing: {_listed(lost)}"
     yield f"- must-clauses without a mutant: {len(unbroken)}"
     for one in unbroken:

@@ -1,4 +1,4 @@
-"""What must hold of the model: every proof obligation by id, proved or refuted, with the mutants that break it."""
+"""What must hold of the model: every property by id, proved or refuted, with the mutants that break it."""
 
 import importlib
 import pkgutil

@@ -21,7 +21,7 @@ from hudi_conformance.verification.properties.scenario_tables import SCHEMA, SET
 
 @model_property(
     "PO-343",
-    "What changed in a range is told after archival as before, or refused where a write of the range was archived",
+    "What changed in a range is reported after archival as before, or refused where a write of the range was archived",
     "CD-006 AR-001 HS-008",
     broken_by="archived-range-answered",
     exhaustive=True,

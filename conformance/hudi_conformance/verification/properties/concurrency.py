@@ -80,7 +80,7 @@ def _one_holder() -> None:
 
 @model_property(
     "PO-261",
-    "Instants are unique, whoever asks for them and whoever dies",
+    "Instants are unique, no matter which process asks or crashes",
     "TM-003 TM-005 TL-011 TL-012",
     broken_by="clock-forgets",
     assumptions=ALL_ORDERS,

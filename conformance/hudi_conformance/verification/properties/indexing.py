@@ -81,7 +81,7 @@ def _indexing_keeps_the_table(story: Story, *, gap: bool, later: bool) -> None:
 
 
 def check_index(table: Table, last: InstantTime) -> None:
-    """Nothing, unless a partition is used that is not there, or the completed entry tells less than it should."""
+    """Nothing, unless a partition is used that is not there, or the completed entry states less than it should."""
     used = open_table(table).configuration.properties.get("hoodie.table.metadata.partitions")
     if used and table.metadata is None:
         raise Counterexample(f"{used} are used and not there", table)

@@ -1,4 +1,4 @@
-"""What must hold in every state of a world. What a table is to answer, a plain dict tells that takes the requests."""
+"""What must hold in every state of a world. What a table is to answer, a plain dict states that takes the requests."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias

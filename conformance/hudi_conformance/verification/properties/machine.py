@@ -242,7 +242,7 @@ def _services_change_nothing(story: Story) -> None:
 
 
 def is_served(shape: Shape, step: Step) -> bool:
-    """Whether a table of this shape takes a step, and a plain dict tells what it does."""
+    """Whether a table of this shape takes a step, and a plain dict states what it does."""
     if step.operation is Operation.DELETE and not deletes_are_plain(shape):
         return False
     return shape.table_type == "MERGE_ON_READ" or step.service not in ("compaction", "log_compaction")

@@ -36,7 +36,7 @@ def gone(rule: MergeRule, ordering: int = 0) -> Version:
 
 
 def wholes(rule: MergeRule) -> tuple[Made, ...]:
-    """Whole records at each time, told apart by the place at which they are written."""
+    """Whole records at each time, distinguished by the place at which they are written."""
     return tuple(lambda place, ts=ts: row(rule, ts=ts, x=place) for ts in TIMES)
 
 
@@ -63,7 +63,7 @@ def full(rule: MergeRule) -> tuple[Made, ...]:
 
 
 def sequences(made: Sequence[Made], length: int) -> Iterator[tuple[Version, ...]]:
-    """Every sequence of such versions, each told apart by its place."""
+    """Every sequence of such versions, each distinguished by its place."""
     for chosen in product(made, repeat=length):
         yield tuple(one(place) for place, one in enumerate(chosen))
 

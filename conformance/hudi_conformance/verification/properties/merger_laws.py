@@ -99,7 +99,7 @@ def _reference_mergers_keep_the_guidelines() -> None:
     exhaustive=True,
 )
 def _starting_anew_is_associative() -> None:
-    """A sum that a delete sets back: what the delete undid cannot be told once delete and later row are one."""
+    """A sum that a delete sets back: what the delete undid cannot be determined once delete and later row are one."""
     rule = rule_of(COUNTER.strategy, "n")
 
     def anew(older: Version, newer: Version) -> Version:

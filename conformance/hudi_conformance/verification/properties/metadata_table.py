@@ -136,7 +136,7 @@ def services_survive_crashes(story: Story, service: str, cut: int) -> None:
 
 @model_property(
     "PO-303",
-    "The metadata table commits before the action that it tells of, under the same instant",
+    "The metadata table commits before the action that it records, under the same instant",
     "MT-003 MT-004",
     broken_by="metadata-after-data",
 )

@@ -1,4 +1,4 @@
-"""Optimistic writers beside each other: which orders they can be told in, and what they can lose."""
+"""Optimistic writers beside each other: which orders they can be determined in, and what they can lose."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -186,7 +186,7 @@ def inserts_never_conflict(shape: Shape, requests: Sequence[Request], data: st.D
     "OW-012 OW-028",
     refuted=True,
     holds_instead="PO-182",
-    assumptions="writers fill up small files, as released ones do unless told otherwise",
+    assumptions="writers fill up small files, as released ones do by default",
 )
 def inserts_that_fill_files() -> None:
     """Two inserts of different keys choose the same small file."""

@@ -115,7 +115,7 @@ def key_of(shape: Shape, image: Image) -> str:
 @property_check
 @given(story=st.one_of(STORIES, COMPLETED))
 def answers_the_difference(story: Story) -> None:
-    """Whatever was written later, a chunk is told from the two states that it lies between."""
+    """Whatever was written later, a chunk is reported from the two states that it lies between."""
     found = states(story)
     for (begin, older), (end, newer) in combinations(found, 2):
         expected = snapshot(newer) - snapshot(older)

@@ -1,4 +1,4 @@
-"""Proof obligations: statements about the model that are checked by exhaustion or by random search, never weakened."""
+"""Properties: statements about the model that are checked by exhaustion or by random search, never weakened."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class ModelProperty:
     broken_by: tuple[str, ...]
     """Mutants under which the check must fail."""
     holds_instead: str
-    """For a refuted statement: the id of the obligation that states what does hold."""
+    """For a refuted statement: the id of the property that states what does hold."""
     exhaustive: bool
     """Whether every case within stated bounds is tried, or a random sample."""
     check: Check
@@ -80,7 +80,7 @@ def model_property(
 
     def register(check: Check) -> Check:
         if identifier in MODEL_PROPERTIES:
-            raise ValueError(f"two obligations are numbered {identifier}")
+            raise ValueError(f"two properties are numbered {identifier}")
         if refuted == bool(broken_by):
             raise ValueError(f"{identifier}: a proved statement names mutants that break it, a refuted one none")
         verdict = Verdict.REFUTED if refuted else Verdict.PROVED

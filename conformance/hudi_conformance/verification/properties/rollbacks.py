@@ -141,7 +141,7 @@ def rolled_back_services_stay_planned(story: Story, more: tuple[Row, ...], cut: 
 
 @model_property(
     "PO-233",
-    "A write whose heart beats is not rolled back by others, and one whose heart stopped is",
+    "A write whose heartbeat is live is not rolled back by others, and one whose heartbeat stopped is",
     "RB-001 RB-002",
     broken_by="living-writes-are-failed",
 )

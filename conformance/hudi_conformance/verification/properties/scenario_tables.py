@@ -1,4 +1,4 @@
-"""Copy-on-write tables told event by event, and what a crash leaves of them: for obligations about the timeline."""
+"""Copy-on-write tables told event by event, and what a crash leaves of them: for properties about the timeline."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -74,7 +74,7 @@ class TableBuilder:
         return self.files[-1]
 
     def write(self, action: Action = Action.COMMIT, *, replaces: bool = False, kind: str = "done") -> None:
-        """A write, which completes unless told."""
+        """A write, which completes by default."""
         requested = self.now()
         self.enter(
             requested, action, State.REQUESTED, RollbackPlan(requested, "plan") if action in COMPLETES_AS else None
@@ -159,7 +159,7 @@ def table_of_events(events: str, version: int = 9) -> Table:
 
 
 def grown(table: Table, events: str) -> Table:
-    """The table after more events; `events` tells it from its beginning."""
+    """The table after more events; `events` distinguishes it from its beginning."""
     before, after = table_of_events(events[:-2], version_of(table)), table_of_events(events, version_of(table))
     fresh = after.timeline[len(before.timeline) :]
     return replace(table, timeline=(*table.timeline, *fresh), base_files=after.base_files)

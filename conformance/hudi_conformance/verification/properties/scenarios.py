@@ -43,7 +43,7 @@ class Scenario:
     writes: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
     archived: Mapping[str, str] | None = None
-    """What an archiver was told that ran before each of those writes."""
+    """What an archiver was informed that ran before each of those writes."""
     always: tuple[laws.LawOf, ...] = ALWAYS
     at_rest: tuple[laws.LawOf, ...] = AT_REST
 
@@ -61,7 +61,7 @@ class Scenario:
         whole: bool = False,
         progress: Progress = lambda *_: None,
     ) -> Exploration:
-        """Every state, held to the laws: the scenario's own unless told."""
+        """Every state, held to the laws: the scenario's own by default."""
         store = Store()
         start = self.start(store)
         moves = Protocol(store, self.crashes if crashes is None else crashes, whole=whole).moves

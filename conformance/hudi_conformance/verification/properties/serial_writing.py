@@ -257,5 +257,5 @@ def meta_rows(table: Table) -> list[dict[str, Any]]:
 
 
 def row_id(one: Mapping[str, Any]) -> tuple[str, str]:
-    """What tells a row in its table."""
+    """What states a row in its table."""
     return str(one["_hoodie_partition_path"]), str(one["_hoodie_record_key"])

@@ -56,7 +56,7 @@ def stale_listings(world: World, place: int, store: Store) -> Iterator[Move]:
 
 
 def late_errors(world: World, place: int, store: Store) -> Iterator[Move]:
-    """An effect takes place, and its process is told that it failed: it lets go and takes back what it did."""
+    """An effect takes place, and its process is informed that it failed: it lets go and takes back what it did."""
     process = world.processes[place]
     done = act_of(process, world.shared, world.shared.table.value, store)
     if done and process.program == "writer" and may_crash(done[1]) and is_stored(done[0]):
@@ -148,7 +148,7 @@ def _stale_listing() -> None:
 
 @model_property(
     "PO-342",
-    "A put that takes place and is told as failed loses nothing: what completed stays, what did not is taken back",
+    "A put that takes place and is reported as failed loses nothing: what completed stays, what did not is taken back",
     "SA-003 SA-005 OW-009",
     broken_by="abort-without-looking",
     assumptions=ONE_FAULT,

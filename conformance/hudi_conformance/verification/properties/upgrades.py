@@ -121,7 +121,7 @@ def round_trips_lose_nothing(story: Story, few: bool) -> None:
     holds_instead="PO-243",
 )
 def downgrades_change_no_time_travel() -> None:
-    """Before version 8 the name of a log tells its slice: logs named after their own commits make new ones."""
+    """Before version 8 the name of a log states its slice: logs named after their own commits make new ones."""
     table, instants = logged_twice(Shape(version=8))
     after = perform(table, upgrades.change_version(table, 6, tick(LATER)))
     for one in instants:

@@ -145,7 +145,7 @@ def commits(table: Table, staged: Write) -> bool:
 @property_check
 @given(shape=SHAPES, requests=st.lists(changes(), min_size=2, max_size=2))
 def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
-    """What the second writer could have known when it had staged its files, and what it is told at commit."""
+    """What the second writer could have known when it had staged its files, and what it learns at commit."""
     table, staged = seed(shape), list[Write]()
     for number, request in enumerate(requests):
         started_write, effects = writers.begin(table, request, tick(501 + number))
@@ -215,5 +215,5 @@ def one_holder() -> None:
             believing = sorted(one for one, until in given_until.items() if tick(now) <= until)
             if len(believing) > 1 or acting != believing:
                 raise Counterexample(
-                    f"at {now} {acting} act, {believing} were told so", None, tuple(map(str, schedule))
+                    f"at {now} {acting} act, {believing} were given so", None, tuple(map(str, schedule))
                 )

@@ -20,7 +20,7 @@ REPORTED = re.compile(r'^"<<\\"(?P<word>\w+)\\", (?P<trace>\d+), .*$', re.MULTIL
 class Verdict:
     """What came of a trace: accepted; else its first line that is no step, counted from 1, and the rules it breaks.
 
-    `allowed`: what its process might have done there instead, as TLC tells it.
+    `allowed`: what its process might have done there instead, as TLC shows it.
     """
 
     accepted: bool

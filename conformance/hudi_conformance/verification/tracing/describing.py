@@ -37,7 +37,7 @@ def shortened(lines: list[str], most: int = SHOWN) -> list[str]:
 
 
 def in_words(line: Mapping[str, str]) -> str:
-    """An effect and what tells it apart."""
+    """An effect and what distinguishes it."""
     if line["effect"] == "generate_time":
         return "generate_time of a later time"
     kept = ("action", "state", "requested", "completed", "partition", "file", "number")
