@@ -123,7 +123,7 @@ class WritingOperations:
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
         `time_to_live`: old partitions go, by the options.
-        `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
+        `recover`: as `create_table`, the name as `table_name`, and the fields of `RecoveryHints`.
         `rollback`: `instant` or `target`, `unschedule`; without one all failed writes. `savepoint`: `instant` or none,
         `comment`. `delete_savepoint`: `instant`. `restore`: `to`, `instant` or `savepoint`, which has to be one.
         """
