@@ -73,7 +73,7 @@ def run(
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
-    one_each: Annotated[
+    smoke_sample: Annotated[
         list[str] | None, typer.Option(help="An adapter of the run that is asked one case of each kind only.")
     ] = None,
     require: Annotated[
@@ -108,7 +108,7 @@ def run(
         jobs=jobs,
         servicer=servicer,
         readers=tuple(reader or ()),
-        one_each=tuple(one_each or ()),
+        smoke_sample=tuple(smoke_sample or ()),
         requirements=Requirements(tuple(require or ()), minimum, not_below),
     )
     code = _usable(lambda: run_suite(options, out))
@@ -471,13 +471,13 @@ def _group(name: str) -> typer.Typer:
 
 
 _GROUPS = {
-    "alternation": "interop.mixed_writers",
     "golden": "corpus.golden",
-    "histories": "interop.stress",
+    "interleavings": "verification.interleavings",
+    "mixed-writers": "interop.mixed_writers",
     "mutants": "verification.mutation_matrix",
     "peers": "interop.peers",
     "real": "interop.real_tables",
-    "schedules": "verification.interleavings",
+    "stress": "interop.stress",
     "writes": "interop.fuzzing",
 }
 """Packages whose `cli` has the commands of a group."""

@@ -91,7 +91,7 @@ def test_a_failing_sequence_is_shrunk():
     assert [step.operation for step in small.case.steps][1:] == ["delete"]
     assert small.rounds[1:] == (ENGINE, PEER)
     text = Result(seed, drawn, played, 0.0, small).describe()
-    assert "hudi-conformance alternation repeat CASE.json" in text
+    assert "hudi-conformance mixed-writers repeat CASE.json" in text
     assert MixedRun.from_json(text[text.index('{"peer"') : text.index("# saved")]) == small
 
 

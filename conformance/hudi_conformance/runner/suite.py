@@ -55,7 +55,7 @@ class SuiteOptions:
     jobs: int = 1
     servicer: str | None = None
     readers: tuple[str, ...] = ()
-    one_each: tuple[str, ...] = ()
+    smoke_sample: tuple[str, ...] = ()
     """Adapters, by name, that are asked one case of each kind only."""
     requirements: Requirements = NO_REQUIREMENTS
 
@@ -69,7 +69,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
 
     """
     adapters = named_adapters(options.adapters, options.root)
-    reject_unknown_adapters(options.one_each, adapters)
+    reject_unknown_adapters(options.smoke_sample, adapters)
     corpus = load_cases(options.root)
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
@@ -95,7 +95,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             listed = lists[adapter.name]
             run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
             run = stack.enter_context(run)
-            chosen = one_of_each(cases) if adapter.name in options.one_each else cases
+            chosen = one_of_each(cases) if adapter.name in options.smoke_sample else cases
             found = _run_one(run, adapter, chosen, out, writer)
             writer.implementation(adapter, run.started)
             run.close()

@@ -44,7 +44,7 @@ class Result:
         left = "".join(f"; unsupported: {feature}" for feature in self.played.unsupported)
         if self.failure is None:
             return line + left
-        command = "hudi-conformance alternation repeat CASE.json"
+        command = "hudi-conformance mixed-writers repeat CASE.json"
         case = (self.small or self.mixed_run).to_json()
         return f"{line}{left}\n{self.failure}\n{case}# saved as CASE.json: {command}"
 

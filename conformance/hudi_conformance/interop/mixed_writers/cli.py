@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 - an option is a parameter
-"""`hudi-conformance alternation`: the engine and Apache Hudi take turns writing one table."""
+"""`hudi-conformance mixed-writers`: the engine and Apache Hudi take turns writing one table."""
 
 from pathlib import Path
 from typing import Annotated

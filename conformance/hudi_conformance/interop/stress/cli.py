@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 - an option is a parameter
-"""`hudi-conformance histories`: processes write, keep and read one table at once, and some are killed."""
+"""`hudi-conformance stress`: processes write, keep and read one table at once, and some are killed."""
 
 import shutil
 import tempfile
@@ -50,8 +50,8 @@ class Run:
         return find_adapter(self.adapter or f"engine-{setting.executor}", suite_root()).command
 
 
-@app.command("play")
-def play_some(
+@app.command("run")
+def run_some(
     setting: _Names = None,
     lock: _Lock = None,
     adapter: _Adapter = "",

@@ -1,4 +1,4 @@
-"""`hudi-conformance schedules`: interleavings that the model writes out, played by implementations."""
+"""`hudi-conformance interleavings`: interleavings that the model writes out, played by implementations."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,8 +35,8 @@ def count() -> None:
         typer.echo(f"{scenario.name}: {text}; joined {joined.count()} edges, {len(cover(joined))} paths")
 
 
-@app.command("play")
-def play_some(
+@app.command("run")
+def run_some(
     names: _Names = None,
     adapter: _Adapters = None,
     paths: Annotated[int | None, typer.Option(help="How many paths of each graph, those with most new edges.")] = None,
