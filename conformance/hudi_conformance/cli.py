@@ -68,13 +68,13 @@ def run(
     case: _Cases = None,
     report: Annotated[Path | None, typer.Option(help="Folder for results.jsonl and index.html.")] = None,
     expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
-    skip: Annotated[Path | None, typer.Option(help="File of cases that are not asked, with reasons.")] = None,
+    skip: Annotated[Path | None, typer.Option(help="File of cases that are not run, with reasons.")] = None,
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
     smoke_sample: Annotated[
-        list[str] | None, typer.Option(help="An adapter of the run that is asked one case of each kind only.")
+        list[str] | None, typer.Option(help="An adapter of the run that runs one case of each kind only.")
     ] = None,
     require: Annotated[
         list[str] | None,
@@ -397,7 +397,7 @@ def explore(
 @app.command()
 def counterexample(
     file: Annotated[Path, typer.Argument(help="What Apalache wrote: a file NAME.itf.json.")],
-    violates: Annotated[str, typer.Option(help="The invariant that Apalache was asked about.")] = "an invariant",
+    violates: Annotated[str, typer.Option(help="The invariant that Apalache checked.")] = "an invariant",
     draw: Annotated[Path | None, typer.Option(help="The page to draw it on.")] = None,
 ) -> None:
     """Draw a counterexample of Apalache: every step, and the timeline that it leaves."""

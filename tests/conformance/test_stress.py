@@ -143,7 +143,7 @@ def test_the_page_counts_what_was_played(calm: tuple[Played, Path]):
     played, _ = calm
     text = page([played], 2, ())
     assert f"{played.verdict.committed} writes committed" in text
-    assert "0 histories with a violation.** 1 were not played." in text
+    assert "0 stress runs with a violation.** 1 were not played." in text
 
 
 def test_a_soak_has_the_whole_matrix_every_lock_and_spark():

@@ -67,7 +67,7 @@ def matrix(
     ] = False,
     record: Annotated[bool, typer.Option("--record", help="Write the results and their page down.")] = False,
 ) -> None:
-    """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
+    """Run the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
 
     Without a writer nobody is asked: what was recorded is held against the lists, and the page written from it.
     """

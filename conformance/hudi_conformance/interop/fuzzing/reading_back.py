@@ -47,7 +47,7 @@ class Participants:
 
 
 def run_row(row: ArrayRow, participants: Participants, folder: Path) -> RowResult:
-    """Play one row below an empty folder."""
+    """Run one row below an empty folder."""
     return _Run(row, participants, folder).result()
 
 

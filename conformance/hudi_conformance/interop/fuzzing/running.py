@@ -59,7 +59,7 @@ Instant = Mapping[str, Any]
 
 
 def run_case(case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options = Options()) -> Played:
-    """Play a case below an empty folder, up to the first difference or to what a side does not support."""
+    """Run a case below an empty folder, up to the first difference or to what a side does not support."""
     return _Run(case, sides, folder, options).played()
 
 

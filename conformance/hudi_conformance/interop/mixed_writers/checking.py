@@ -107,7 +107,7 @@ def played_once(mixed_run: MixedRun, adapters: Adapters) -> Played:
 def check(
     cases: SearchStrategy[MixedRun], seeds: Iterable[int], table: Table, *, seconds: float, attempts: int
 ) -> Iterator[Result]:
-    """Play the mixed-writer runs of seeds until time is up; of a failing one at most so many smaller ones are tried."""
+    """Run the mixed-writer runs of seeds until time is up; of a failing one at most so many smaller ones are tried."""
     until = time.monotonic() + seconds
     for seed in seeds:
         started_at = time.monotonic()

@@ -52,7 +52,7 @@ def soak(
         "build/pages/alternation.md"
     ),
 ) -> None:
-    """Play many seeds and write the page of results."""
+    """Run many seeds and write the page of results."""
     found = _checked(engine, tuple(peer or PEERS), referee, range(count), 6 * 3600.0, attempts, None)
     write_page(page, found)
     raise typer.Exit(int(any(one.failure for one in found)))
@@ -64,7 +64,7 @@ def repeat(
     engine: _Engine = _ENGINE,
     referee: _Referee = None,
 ) -> None:
-    """Play one sequence again: exit 1 where it fails."""
+    """Run one sequence again: exit 1 where it fails."""
     given = MixedRun.from_json(case.read_text(encoding="utf-8"))
     with Table(engine, suite_root(), referee) as table:
         played = played_once(given, table.adapters(given.peer))

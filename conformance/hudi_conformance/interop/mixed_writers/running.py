@@ -41,7 +41,7 @@ class Played:
 
 
 def run_case(mixed_run: MixedRun, adapters: Adapters, folder: Path) -> Played:
-    """Play below an empty folder, up to the first disagreement or to what a writer does not support."""
+    """Run below an empty folder, up to the first disagreement or to what a writer does not support."""
     run = _Run(mixed_run, adapters, folder)
     failure = next(filter(None, run.rounds()), None)
     return Played(failure, run.taken, run.agreed, tuple(run.unsupported))

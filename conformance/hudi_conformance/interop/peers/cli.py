@@ -97,10 +97,10 @@ def write_tables(
 def _finish(runs: list[PeerRun]) -> None:
     for one in runs:
         if one.missing:
-            word = "error" if peers_required() else "not asked"
+            word = "error" if peers_required() else "not run"
             typer.echo(f"{word}: {one.adapter}: {one.missing}", err=True)
         else:
-            typer.echo(f"{one.adapter}: {len(one.tables)} tables and writing cases asked")
+            typer.echo(f"{one.adapter}: {len(one.tables)} tables and writing cases run")
     _write_page(suite_root())
     raise typer.Exit(max(one.code for one in runs))
 

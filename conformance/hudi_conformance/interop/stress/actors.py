@@ -1,4 +1,4 @@
-"""The processes of a history, each an adapter process driven by a thread: writers, a keeper of services, readers.
+"""The processes of a stress run, each an adapter process driven by a thread: writers, a keeper of services, readers.
 
 A process may be set to crash before one of its effects, as by `kill -9`; another then takes its place.
 """
@@ -31,9 +31,9 @@ _SERVICE_MAY_REFUSE = (*_MAY_REFUSE, "INSTANT_NOT_FOUND")
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a history plays: the setting, its lock, the folder with the table, the record.
+    """Where a stress run plays: the setting, its lock, the folder with the table, the record.
 
-    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the history.
+    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the stress run.
     """
 
     setting: Setting
@@ -201,7 +201,7 @@ def keep_once(actor: Actor, service: str) -> None:
         record.add(record.services, service)
 
 
-# Before version 8 a clustering is planned as a replacecommit; no write of a history replaces anything.
+# Before version 8 a clustering is planned as a replacecommit; no write of a stress run replaces anything.
 _PLANS = {"compaction": ("compaction",), "clustering": ("clustering", "replacecommit"), "clean": ("clean",)}
 
 

@@ -26,7 +26,7 @@ READERS: Final = ("engine-in-process", "apache-hudi-1.1.1")
 _Names = Annotated[list[str] | None, typer.Option(help="Names of settings; those of a soak where none is named.")]
 _Adapter = Annotated[str, typer.Option(help="The adapter of every process; the engine's on the setting's executor.")]
 _Lock = Annotated[list[str] | None, typer.Option(help=f"Only settings under these locks: {', '.join(PROVIDERS)}.")]
-_Seconds = Annotated[float, typer.Option(help="How long each history runs.")]
+_Seconds = Annotated[float, typer.Option(help="How long each stress run runs.")]
 _Seed = Annotated[int, typer.Option(help="Any number; processes still meet as they happen to.")]
 _Kills = Annotated[bool, typer.Option(help="Whether processes are killed.")]
 _Keep = Annotated[Path | None, typer.Option(help="A folder in which tables and traces stay.")]
@@ -35,7 +35,7 @@ _Readers = Annotated[list[str] | None, typer.Option("--reader", help="Adapters t
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How histories are played: `adapter` is empty where each setting chooses its own."""
+    """How stress runs are played: `adapter` is empty where each setting chooses its own."""
 
     adapter: str
     seconds: float
@@ -62,7 +62,7 @@ def run_some(
     reader: _Readers = None,
     page: Annotated[Path | None, typer.Option(help="Write the results to this page.")] = None,
 ) -> None:
-    """Play histories: exit 1 where one is wrong."""
+    """Run stress runs: exit 1 where one is wrong."""
     run = Run(adapter, seconds, seed, kills, keep, tuple(reader or ()), page)
     _run_chosen(_chosen(setting, lock), run)
 
@@ -74,7 +74,7 @@ def soak(
     keep: _Keep = None,
     page: Annotated[Path, typer.Option(help="The page of results.")] = PAGE,
 ) -> None:
-    """Play the whole matrix, every lock provider and Spark; Apache Hudi reads every table at the end."""
+    """Run the whole matrix, every lock provider and Spark; Apache Hudi reads every table at the end."""
     _run_chosen(soaked_settings(), Run("", seconds, seed, kills=True, keep=keep, readers=READERS, page=page))
 
 
@@ -99,7 +99,7 @@ def _chosen(names: Sequence[str] | None, locks: Sequence[str] | None) -> tuple[S
 
 
 def _run_chosen(chosen: Sequence[Setting], run: Run) -> None:
-    """Play each, with the page written after each; ends the program, with 1 where one is wrong."""
+    """Run each, with the page written after each; ends the program, with 1 where one is wrong."""
     found: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="hudi-readers-") as logs, readers_named(run.readers, Path(logs)) as readers:
         for one in _each(chosen, run, readers):
@@ -110,7 +110,7 @@ def _run_chosen(chosen: Sequence[Setting], run: Run) -> None:
 
 
 def _each(chosen: Sequence[Setting], run: Run, readers: Sequence[Reader]) -> Iterator[Played]:
-    """Each history as it is over; what goes on is reported on the way."""
+    """Each stress run as it is over; what goes on is reported on the way."""
     started = time.monotonic()
     for number, setting in enumerate(chosen):
         spent = time.monotonic() - started
@@ -125,7 +125,7 @@ def _each(chosen: Sequence[Setting], run: Run, readers: Sequence[Reader]) -> Ite
 
 
 def _played(setting: Setting, run: Run, readers: Sequence[Reader]) -> Played:
-    """One history in a folder that goes when all is well."""
+    """One stress run in a folder that goes when all is well."""
     folder = Path(tempfile.mkdtemp(prefix=f"hudi-history-{setting.name}-", dir=run.keep))
     played = run_stress(setting, run.command(setting), folder, run.seconds, run.seed, kills=run.kills)
     played = reread(played, readers)

@@ -1,4 +1,4 @@
-"""What a history recorded: writes with what became of them, reads with what they answered, and who died."""
+"""What a stress run recorded: writes with what became of them, reads with what they answered, and who died."""
 
 import threading
 from collections.abc import Mapping

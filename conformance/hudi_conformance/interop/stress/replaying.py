@@ -1,4 +1,4 @@
-"""The committed writes of a history, one after another, in the model: what a reader may see after each."""
+"""The committed writes of a stress run, one after another, in the model: what a reader may see after each."""
 
 import tempfile
 from collections.abc import Mapping, Sequence

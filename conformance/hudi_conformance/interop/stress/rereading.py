@@ -1,4 +1,4 @@
-"""The table that a history leaves, read by any implementation, with its metadata table and without."""
+"""The table that a stress run leaves, read by any implementation, with its metadata table and without."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""A history played: processes started, stopped, and what they did judged."""
+"""A stress run played: processes started, stopped, and what they did judged."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ CONFLICT = ": WRITE_CONFLICT"
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A history that is over, and how many seconds its processes ran."""
+    """A stress run that is over, and how many seconds its processes ran."""
 
     setting: Setting
     seed: int
@@ -56,7 +56,7 @@ class Played:
         return "\n".join((figures, *(f"  wrong: {one}" for one in decided.wrong)))
 
 
-def run_stress(  # noqa: PLR0917 - all that a history is made of
+def run_stress(  # noqa: PLR0917 - all that a stress run is made of
     setting: Setting,
     command: tuple[str, ...],
     folder: Path,
@@ -66,7 +66,7 @@ def run_stress(  # noqa: PLR0917 - all that a history is made of
     *,
     kills: bool,
 ) -> Played:
-    """Play one history below an empty folder; `helper` is the command of who begins, reads and ends it, if another."""
+    """Run one stress run below an empty folder; `helper` is the command of who begins, reads and ends it, if another."""
     record, started = Record(), time.monotonic()
     (folder / "table").mkdir(parents=True)
     (folder / "logs").mkdir()
@@ -109,7 +109,7 @@ def _guarded(work: Callable[[], None], stage: Stage) -> None:
         work()
     except DiedError:
         return
-    except Exception as error:  # noqa: BLE001 - whatever it is, the history has failed
+    except Exception as error:  # noqa: BLE001 - whatever it is, the stress run has failed
         stage.record.add(stage.record.wrong, f"{type(error).__name__}: {error}")
 
 

@@ -1,4 +1,4 @@
-"""Which table a history is about, how its writers share it, and which services run beside them."""
+"""Which table a stress run is about, how its writers share it, and which services run beside them."""
 
 import json
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SAMPLED = ("v8-cow-optimistic", "v9-mor-non-blocking")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One kind of history.
+    """One kind of stress run.
 
     `lock`: who locks the table, a name of `locks.PROVIDERS`. `services`: what the keeper runs, in turn. `executor`:
     what runs the work of every process.

@@ -1,4 +1,4 @@
-"""A history judged: its reads against the replay, its table at the end, its trace."""
+"""A stress run judged: its reads against the replay, its table at the end, its trace."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class StressVerdict:
 
 
 def check_run(setting: Setting, record: Record, table: Path, trace: Path) -> StressVerdict:
-    """Everything that a history at rest can be held to."""
+    """Everything that a stress run at rest can be held to."""
     text = complete_trace(trace.read_text(encoding="utf-8"), record.killed)
     committed = committed_writes(setting, record, table, text)
     done = replay(setting, committed)

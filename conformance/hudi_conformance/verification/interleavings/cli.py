@@ -44,7 +44,7 @@ def run_some(
     *,
     every: Annotated[bool, typer.Option("--every", help="Compare reads after every act of every path.")] = False,
 ) -> None:
-    """Play coarse paths through the adapter protocol: exit 1 where an answer is not the model's."""
+    """Run coarse paths through the adapter protocol: exit 1 where an answer is not the model's."""
     chosen = [one for one in INTERLEAVING_SCENARIOS.values() if not names or one.name.startswith(tuple(names))]
     wrong = [_played(chosen, name, Bounds(paths, every), keep) for name in adapter or ("model", ENGINE)]
     raise typer.Exit(int(any(wrong)))
@@ -64,7 +64,7 @@ def soak(
     kept: Annotated[Path, typer.Option(help="Where `tests/interleavings/soak.py` keeps its results, too.")] = KEPT,
     page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = PAGE,
 ) -> None:
-    """Play every coarse path by the model and the engine, some by Apache Hudi, and write the page of results."""
+    """Run every coarse path by the model and the engine, some by Apache Hudi, and write the page of results."""
     plays = (("model", Bounds()), (ENGINE, Bounds()), (apache, Bounds(apache_paths)))
     wrong = [_played(INTERLEAVING_SCENARIOS.values(), name, bounds, kept) for name, bounds in plays]
     write_page(page, load(kept))

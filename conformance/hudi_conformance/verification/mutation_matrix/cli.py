@@ -56,7 +56,7 @@ def matrix(
         bool, typer.Option("--whole", help="Cases that write against every mutant, too: it takes hours.")
     ] = False,
 ) -> None:
-    """Play the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
+    """Run the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
     with Progress(console=console(), transient=True) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
         played = run_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
