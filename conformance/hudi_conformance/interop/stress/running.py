@@ -66,7 +66,7 @@ def run_stress(  # noqa: PLR0917 - all that a stress run is made of
     *,
     kills: bool,
 ) -> Played:
-    """Run one stress run below an empty folder; `helper` is the command of who begins, reads and ends it, if another."""
+    """Run one stress run below an empty folder; `helper`: the command that begins, reads and ends it, if another."""
     record, started = Record(), time.monotonic()
     (folder / "table").mkdir(parents=True)
     (folder / "logs").mkdir()
