@@ -120,11 +120,11 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
         if (function, (column,)) == ("identity", configuration.partition_by):
             excluded.append(partition_path(Record({column: value}), configuration) != found.partition)
         for one, rows in known.values():
-            is_asked = (function, (column,)) == (one.function, one.sources)
-            if one.kind == "secondary_index" and index and is_asked:
+            is_indexed = (function, (column,)) == (one.function, one.sources)
+            if one.kind == "secondary_index" and index and is_indexed:
                 excluded.append(not any(secondary_key(value, kept) in rows for kept in here))
             if one.kind == "bloom_filters" and found.base_file and not found.log_files:
-                text = key if not one.sources else key_text(value) if is_asked else None
+                text = key if not one.sources else key_text(value) if is_indexed else None
                 excluded.append(text is not None and text not in rows.get(joined(where, found.base_file.name), [text]))
         return any(excluded)
 

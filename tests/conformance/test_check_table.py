@@ -283,7 +283,7 @@ NULL = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.n
 LISTED = KnownDifference(("*::check_table",), "*", "a reason", "some evidence")
 
 
-SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
+DIFFERENCES: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
     "nothing of what both warn of": ("v9/apache_mor_torn_log", CHECKER, (), []),
     "an error": ("v9/bad_two_completions", CHECKER, (), ["TL-012 "]),
     "a difference": ("v9/bad_two_completions", "null", (), ["error TL-012 is found by the model alone"]),
@@ -297,11 +297,11 @@ SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", SAID)
+@pytest.mark.parametrize("what", DIFFERENCES)
 def test_unlisted_differences_between_check_and_reference_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    table, adapter, known, lines = SAID[what]
+    table, adapter, known, lines = DIFFERENCES[what]
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
     monkeypatch.setattr(checking, "is_answered", lambda _recipe: True)
     made = recipes()[0]

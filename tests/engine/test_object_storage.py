@@ -206,7 +206,7 @@ def _forget(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @contextmanager
-def _asked() -> Iterator[tuple[str, list[str]]]:
+def _received() -> Iterator[tuple[str, list[str]]]:
     """An address that knows nothing, and the paths that it was asked for."""
     seen: list[str] = []
 
@@ -282,7 +282,7 @@ class TestCredentials:
         self, options: dict[str, str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ):
         _forget(monkeypatch, tmp_path)
-        with _asked() as (url, seen):
+        with _received() as (url, seen):
             monkeypatch.setenv("AWS_ENDPOINT_URL", url)
             for name, value in environment.items():
                 monkeypatch.setenv(name, value.format(url=url))
@@ -294,7 +294,7 @@ class TestCredentials:
 
     def test_a_public_bucket_is_read_without_credentials(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         _forget(monkeypatch, tmp_path)
-        with _asked() as (url, seen):
+        with _received() as (url, seen):
             storage = open_storage(
                 "s3://bucket/t", {"skip_signature": "true", "endpoint": url, "metadata_endpoint": url}
             )

@@ -10,7 +10,7 @@ from hudi_conformance.verification.interleavings.graph import Cover
 from hudi_conformance.verification.interleavings.results import Result, counted
 from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario
 
-PLAYER = "engine-in-process"
+ADAPTER = "engine-in-process"
 UNCOUNTED = {
     "had besides": ("take_lock", "release_lock", "generate_time", "beat_heart", "delete_markers"),
     "done without": ("generate_time", "beat_heart"),
@@ -40,7 +40,7 @@ def replay_paths(scenario: InterleavingScenario, folder: Path, *, whole: bool, p
     grain = "whole" if whole else "joined"
     beyond = 0 if paths else graph.count() - len(seen) - len(cover.barred)
     size = (len(graph.states), graph.count(), len(seen), count, rounds, tuple(failures), len(cover.barred), beyond)
-    return Result(scenario.name, grain, PLAYER, *size, counted(more), counted(missing))
+    return Result(scenario.name, grain, ADAPTER, *size, counted(more), counted(missing))
 
 
 def difference(played: Played) -> str:

@@ -66,11 +66,11 @@ class PoolHere:
     """All roles are the engine's, and nobody reads back or checks: that is asked in the suite itself."""
 
     def __init__(self) -> None:
-        self._players: dict[int, EngineHere] = {}
+        self._engines: dict[int, EngineHere] = {}
 
     def executor(self, role: str, process: int = 1) -> EngineHere:  # noqa: ARG002 - every role is the engine's
         """The one who takes the steps of a process."""
-        return self._players.setdefault(process, EngineHere())
+        return self._engines.setdefault(process, EngineHere())
 
 
 def case_here(name: str) -> Case:

@@ -136,12 +136,12 @@ class ApacheHudi:
         reader = self.session.read.format("hudi").options(**configs, **options)
         frame = _selected(prepare(reader.load(str(request.table))), request.params)
         target = request.out_dir / "spark"
-        before = notices.said_so_far(self._scratch)
+        before = notices.log_length(self._scratch)
         frame.coalesce(1).write.parquet(str(target))
         parts = sorted(target.glob("part-*.parquet"))
         if len(parts) != 1:
             raise RuntimeError(f"Spark wrote {len(parts)} files where one was asked for")
-        warnings = notices.corrupt_blocks(notices.said_since(self._scratch, before), request.table)
+        warnings = notices.corrupt_blocks(notices.log_after(self._scratch, before), request.table)
         return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
 
 

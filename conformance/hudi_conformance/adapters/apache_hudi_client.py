@@ -20,7 +20,7 @@ _ALONE = {
     "hoodie.datasource.write.row.writer.enable": "false",
 }
 # What the properties say that a writer must not take back as its own choice.
-_NOT_TOLD = ("hoodie.table.checksum", "hoodie.table.metadata.partitions", "hoodie.table.initial.version")
+_NOT_PASSED = ("hoodie.table.checksum", "hoodie.table.metadata.partitions", "hoodie.table.initial.version")
 
 
 class WriteClient:
@@ -65,7 +65,7 @@ def client_of(session: Any, release: str, table: Path, configs: Mapping[str, str
 def settings(table: Path, release: str, configs: Mapping[str, str]) -> dict[str, str]:
     """The table's properties, what a data source receives, and what was asked for, the later before the earlier."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
-    kept = {key: value for key, value in properties.items() if key not in _NOT_TOLD}
+    kept = {key: value for key, value in properties.items() if key not in _NOT_PASSED}
     return {**kept, **write_options(table, release), **_ALONE, **configs}
 
 

@@ -48,12 +48,12 @@ def notices_file(folder: Path) -> Path:
     return folder / "notices.log"
 
 
-def said_since(folder: Path, offset: int) -> str:
+def log_after(folder: Path, offset: int) -> str:
     """The notices from a size of the file on."""
     return notices_file(folder).read_bytes()[offset:].decode("utf-8", "replace")
 
 
-def said_so_far(folder: Path) -> int:
+def log_length(folder: Path) -> int:
     """The present size of the file."""
     return notices_file(folder).stat().st_size
 

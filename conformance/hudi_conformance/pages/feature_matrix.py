@@ -170,7 +170,7 @@ def _verdicts(feature: Feature, tables: Sequence[GoldenTable], record: Record, f
         case.id: record.tables[table.id].verdicts[_short(case)]
         for table in tables
         for case in facts.cases.get(table.id, ())
-        if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _is_asked(case, feature)
+        if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _has_query(case, feature)
     }
 
 
@@ -196,7 +196,7 @@ def _golden_tables(
         for table, entry in tables
         if table.version == version
         and _fits(feature.golden, table.id, {*entry["features"], *entry["clauses"]})
-        and any(_is_asked(case, feature) for case in facts.cases.get(table.id, ()))
+        and any(_has_query(case, feature) for case in facts.cases.get(table.id, ()))
     ]
 
 
@@ -208,7 +208,7 @@ def _fits(patterns: Iterable[str], identifier: str, words: set[str]) -> bool:
     return any(one in words or fnmatchcase(identifier, one) for one in patterns)
 
 
-def _is_asked(case: Case, feature: Feature) -> bool:
+def _has_query(case: Case, feature: Feature) -> bool:
     refuses = any(step.reasons for step in case.steps)
     return not refuses and (not feature.ops or any(step.op in feature.ops for step in case.steps))
 

@@ -28,7 +28,7 @@ class StepView:
     """A step with its expected answers, by reading."""
 
     number: int
-    step: CaseStep
+    case_step: CaseStep
     expected: tuple[tuple[str, Comparison], ...]
 
 
@@ -41,7 +41,7 @@ class AnswerView:
     evidence: str
 
     @property
-    def telling(self) -> tuple[str, ...]:
+    def differing_columns(self) -> tuple[str, ...]:
         """The columns to see at once: all of a narrow answer; of a wide one the first, and those that differ."""
         cells = self.outcome.comparison
         if cells is None:

@@ -90,7 +90,7 @@ def _of_table(named: tuple[str, corpus.GoldenTable | None, Sequence[corpus.Case]
     name, table, cases = named
     if table is not None:
         return shown_table(table, cases)
-    return Shown(_stranger(name), tuple(question_of(case) for case in cases if case.writes))
+    return Shown(_unknown_table(name), tuple(question_of(case) for case in cases if case.writes))
 
 
 def _recorded(line: Line) -> Question:
@@ -104,7 +104,7 @@ def _recorded(line: Line) -> Question:
     )
 
 
-def _stranger(name: str) -> GoldenTable:
+def _unknown_table(name: str) -> GoldenTable:
     if name.startswith(f"{WRITING}/"):
         return writing_table(name)
     return GoldenTable(name, "A table that the corpus does not hold")

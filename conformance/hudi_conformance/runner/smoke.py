@@ -35,7 +35,7 @@ def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
                 fault = check.trial(session, work)
                 out.print(f"{'FAIL' if fault else 'ok  '} {check.rule}", markup=False)
                 if fault:
-                    _tell_fault(adapter, fault, log, out)
+                    _print_fault(adapter, fault, log, out)
                     return 1
     out.print(f"{adapter.name} speaks the protocol", markup=False)
     return 0
@@ -109,7 +109,7 @@ def _fault(response: Response) -> str:
     return response.why if isinstance(response, Broken) else ""
 
 
-def _tell_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:
+def _print_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:
     out.print(f"     {plain(fault, _LONGEST)}", markup=False)
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-10:] if log.is_file() else []
     for line in tail:

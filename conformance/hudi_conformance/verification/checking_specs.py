@@ -192,7 +192,7 @@ def _apalache_all(console: Console, specs: Path) -> int:
         return 0
     faults = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        work = partial(_asked_apalache, specs)
+        work = partial(_run_apalache, specs)
         for check, wrong in _results(console, "Apalache", pool, work, list(apalache_checks(specs))):
             console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
             if wrong:
@@ -201,5 +201,5 @@ def _apalache_all(console: Console, specs: Path) -> int:
     return faults
 
 
-def _asked_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
+def _run_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
     return check, run_apalache(specs, check)

@@ -278,7 +278,7 @@ def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 
 _MERGE_ON_READ: Final = "MERGE_ON_READ"
-_ASKED: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, pa.field(DELETES, pa.bool_())])
+_LOOKUP_SCHEMA: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, pa.field(DELETES, pa.bool_())])
 _KEYS: Final = pa.schema([KEY_FIELD])
 
 
@@ -317,7 +317,7 @@ def tagged_anywhere(keyed: Flow, state: WriterState, executor: Executor, lookup:
         return _in_place(keyed, state, executor, lookup)
     rule = rule_of_write(state)
     stored = _deciding(state, rule, lookup)
-    found = lookup.found(keyed.map(_Asking(rule), _ASKED), state, executor)
+    found = lookup.found(keyed.map(_Lookups(rule), _LOOKUP_SCHEMA), state, executor)
     keys = stored_rule(state)
     slices = slice_tasks(state, *reading(state, (*keys.columns, *stored.names)))
     keeping = Keeping(slices, keys, stored, lookup.index.moves)
@@ -362,7 +362,7 @@ def _deciding(state: WriterState, rule: MergeRule, lookup: Lookup) -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _Lookups:
     """Keys and partition paths, and whether rows delete their key."""
 
     rule: MergeRule
@@ -370,7 +370,7 @@ class _Asking:
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
         deletes = deleting_rows(rows, self.rule)
-        return rows.select(_ASKED.names[:-1]).append_column(DELETES, deletes)
+        return rows.select(_LOOKUP_SCHEMA.names[:-1]).append_column(DELETES, deletes)
 
 
 @dataclass(frozen=True, slots=True)

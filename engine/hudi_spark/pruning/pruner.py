@@ -119,12 +119,12 @@ PRUNING_OPTIONS: Final = frozenset(option for options in _SWITCHES.values() for 
 
 
 # Releases leave some of these indexes without the rows from before they were created: they are used when asked for.
-_ASKED_FOR: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
+_OFF_BY_DEFAULT: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
 
 
 def is_on(means: str, configs: Mapping[str, str]) -> bool:
     """Whether no option switches a means of pruning off."""
-    states = (configs.get(option, "false" if option in _ASKED_FOR else "true") for option in _SWITCHES[means])
+    states = (configs.get(option, "false" if option in _OFF_BY_DEFAULT else "true") for option in _SWITCHES[means])
     return all(state.strip().lower() != "false" for state in states)
 
 

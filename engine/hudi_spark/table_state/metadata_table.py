@@ -54,11 +54,11 @@ def counted_beside(
     Clauses: MT-006, MT-019, MT-021.
     """
     pending = {one.requested for one in timeline.instants if not one.is_completed and not one.is_savepoint}
-    hidden = metadata.visible & (pending | _begun_since(metadata, timeline, storage, configuration))
+    hidden = metadata.visible & (pending | _started_since(metadata, timeline, storage, configuration))
     return replace(metadata, visible=metadata.visible - hidden, listed=metadata.listed | hidden)
 
 
-def _begun_since(
+def _started_since(
     metadata: Visibility, timeline: Timeline, storage: Storage, configuration: TableConfiguration
 ) -> set[str]:
     newest = max((one.requested for one in timeline.instants), default="")

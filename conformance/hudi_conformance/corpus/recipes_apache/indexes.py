@@ -79,7 +79,7 @@ def _created(table: TableWriter, *statements: str) -> None:
         table.session.conf.unset(key)
 
 
-_SOUND = "released indexes hold what files and merged rows give"
+_VALID = "released indexes hold what files and merged rows give"
 
 
 _LISTS = "MT-001 MT-003 MT-005 MT-010 MT-018 MT-024"
@@ -142,7 +142,7 @@ def ask_mor_statistics(table: WrittenTable) -> None:
     )
     deep_check(
         table,
-        _SOUND,
+        _VALID,
         f"{_LISTS} MT-011 MT-014 MT-023 IX-004",
         "statistics-of-first-row statistics-without-logs metadata-logs-unread",
     )
@@ -165,7 +165,7 @@ def ask_cow_statistics(table: WrittenTable) -> None:
         "IX-058 IX-011 IX-010",
         "or-as-and",
     )
-    deep_check(table, _SOUND, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
+    deep_check(table, _VALID, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
     first_commit(table)
     timeline(table)
     meta_fields(table)
@@ -232,7 +232,7 @@ def ask_keys(table: WrittenTable) -> None:
     file_slices(table)
     deep_check(
         table,
-        _SOUND,
+        _VALID,
         f"{_LISTS} MT-017 IX-010 IX-011 IX-020 IX-023",
         "first-file-group-only metadata-deletes-ignored filters-of-logs",
     )
@@ -366,7 +366,7 @@ def ask_created(table: WrittenTable) -> None:
         "or-as-and",
     )
     kills = "metadata-logs-unread nulls-unindexed"
-    deep_check(table, _SOUND, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
+    deep_check(table, _VALID, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
     timeline(table, clauses="TL-001 TL-004 IG-005")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")

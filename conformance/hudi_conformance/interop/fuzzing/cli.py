@@ -77,7 +77,7 @@ def matrix(
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
     chosen = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
-    wrong = [_asked_of(name, reader or [], chosen[name], limit, record=record) for name in chosen]
+    wrong = [_run_writer(name, reader or [], chosen[name], limit, record=record) for name in chosen]
     if not writer:
         relist(root)
     if record or not writer:
@@ -85,7 +85,7 @@ def matrix(
     raise typer.Exit(int(any(wrong)))
 
 
-def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
+def _run_writer(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
     """One writer's cases, reported as they come; whether an answer was wrong."""
     root, played = suite_root(), None
     for played in run_writer(writer, readers, cases, root, limit):

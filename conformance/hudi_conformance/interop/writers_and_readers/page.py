@@ -51,7 +51,7 @@ def matrix_page(root: Path) -> str:
     head = _HEAD.format(record=results_file(Path(), SOURCE).as_posix(), wrote=WROTE, checked=CHECKED, sample=note)
     lines = [head, *matrix_table(writers), ""]
     for one in sorted(writers, key=lambda writer: writer.name):
-        lines += [f"## {one.name}\n", _asked(one, cases), *_by_area(one, cases), "", *_wrong(one)]
+        lines += [f"## {one.name}\n", _cases_run(one, cases), *_by_area(one, cases), "", *_wrong(one)]
     lines += ["## The sample\n", *_named(sample(cases))]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -76,7 +76,7 @@ def _cell(counts: Counter[str]) -> str:
     return " / ".join(map(str, figures))
 
 
-def _asked(one: RecordedWriter, cases: Sequence[Case]) -> str:
+def _cases_run(one: RecordedWriter, cases: Sequence[Case]) -> str:
     version = one.implementation.get("version", "")
     whole = "all cases" if len(one.cases) == len(cases) else f"{len(one.cases)} cases"
     return f"Release {version}, asked {whole} on {one.asked}.\n"

@@ -62,7 +62,7 @@ def _amend(table: GoldenTable, at: InstantTime, change: Callable[[WriteStat], Wr
             table.timeline[index] = replace(entry, content=replace(entry.content, write_stats=stats))
 
 
-def _tell_slices(table: GoldenTable) -> None:
+def _add_slices(table: GoldenTable) -> None:
     """As tables with a change feed do: a base file's stat tells the one before it, a log's stat the slice it joined."""
     for at in {entry.requested for entry in table.timeline}:
         _amend(table, at, lambda stat, at=at: _in_its_slice(table, stat, at))  # type: ignore[misc]
@@ -96,7 +96,7 @@ def _history(table: GoldenTable) -> None:
     table.insert(second(1), _short(10, (*KEYS["oslo"], *KEYS["lima"])))
     _upsert(table, second(2), _short(20, ("r01", "r11", "fähre-05")))
     _upsert(table, second(3), _short(30, ("r01",)), ("lima", "r12"), ("oslo", "r03"))
-    _tell_slices(table)
+    _add_slices(table)
 
 
 def _add_queries(table: GoldenTable, kills: str) -> None:
@@ -160,7 +160,7 @@ def replaced(table: GoldenTable) -> None:
     _upsert(table, second(3), [], *(("lima", key) for key in gone))
     left = [table.group("lima", number) for number in (0, 1)]
     table.replace_groups(second(4), [], left, operation="DELETE_PARTITION")
-    _tell_slices(table)
+    _add_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
@@ -203,7 +203,7 @@ def in_logs(table: GoldenTable) -> None:
     before = _copied(table)
     _log(table, second(4), before, table.compact(second(4), groups))
     table.upsert(second(5), _short(40, ("r01", "r14")))
-    _tell_slices(table)
+    _add_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
@@ -301,7 +301,7 @@ def _filled(table: GoldenTable) -> None:
     table.upsert(second(4), [*_short(15, ("r21", "r01"), rider="late"), *_short(30, ("r02",), **unset)])
     table.compact(second(5), groups)
     table.upsert(second(6), _short(15, ("r22@lima", "r11"), rider="late"))
-    _tell_slices(table)
+    _add_slices(table)
 
 
 @golden(
