@@ -112,7 +112,7 @@ def test_a_failure_exits_1_and_is_reported_once(tiny: TinyCorpus, run: Run, pass
         ["--adapter", "fake", "--expected", "absent.toml"],
     ],
 )
-def test_what_cannot_be_judged_exits_2(tiny: TinyCorpus, run: Run, arguments: list[str]):
+def test_a_run_without_verdicts_exits_2(tiny: TinyCorpus, run: Run, arguments: list[str]):
     """An empty corpus, an unknown adapter, none or one twice: usage, not a verdict."""
     assert run("run", *arguments).returncode == 2
 

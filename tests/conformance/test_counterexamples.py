@@ -119,7 +119,7 @@ def test_the_explorer_shows_each_step_with_its_process_and_its_changes():
     assert behaviour.last.timeline[-1]["state"] == "COMPLETED"
 
 
-def test_an_obligation_keeps_the_moves_of_the_explorer():
+def test_a_property_keeps_the_moves_of_the_explorer():
     """What is refuted by exploration is drawn with its processes; what is refuted in words has its words."""
     explored = tried(MODEL_PROPERTIES["PO-270"]).found
     worded = tried(MODEL_PROPERTIES["PO-123"]).found

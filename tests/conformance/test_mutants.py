@@ -38,13 +38,13 @@ def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:
         assert callable(mutant.original())
 
 
-def test_obligations_name_mutants_that_exist() -> None:
+def test_properties_name_mutants_that_exist() -> None:
     """A misspelt name would break nothing."""
     assert MUTANTS.keys() >= BREAKS
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_every_mutant_is_killed_by_a_case_or_breaks_an_obligation(name: str) -> None:
+def test_every_mutant_is_killed_by_a_case_or_breaks_a_property(name: str) -> None:
     """A mutant that does neither shows a rule that nothing tests; `hudi-conformance mutants matrix` keeps the cases."""
     assert KEPT[name].cases or name in BREAKS
 

@@ -36,7 +36,7 @@ def test_a_proved_property_is_reported_in_one_line():
     assert "1 hold, 0 refuted" in done.output
 
 
-def test_a_refuted_obligation_shows_its_counterexample_and_what_holds_instead():
+def test_a_refuted_property_shows_its_counterexample_and_what_holds_instead():
     """The shortest way, the timeline it leaves, and the statement that replaces it."""
     done = RUNNER.invoke(app, ["prove", "PO-270"])
 

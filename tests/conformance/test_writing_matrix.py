@@ -49,7 +49,7 @@ def test_the_page_follows_from_the_record() -> None:
 
 
 @pytest.mark.slow
-def test_the_record_is_judged_by_the_lists_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_is_compared_with_the_current_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that is added or taken away shows in the record, without anybody being asked."""
     before, kept = load_recorded(ROOT, SOURCE), []
     monkeypatch.setattr(matrix_record, "save_recorded", lambda _root, _source, content: kept.append(content))

@@ -57,7 +57,7 @@ def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFix
     assert (tmp_path / "timeline.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreachable_table_gets_no_verdict(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty place is no table; an option that the store does not know is reported."""
     assert check(f"s3://{BUCKET}/nothing", check_by(s3.options), as_json=True) == NO_VERDICT
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"

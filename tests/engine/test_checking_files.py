@@ -187,7 +187,7 @@ def test_what_the_engine_wrote_is_valid(make: Callable[[Path], None], tmp_path: 
         ("_hoodie_commit_seqno", "1_0_0", "MF-011", "warning"),
     ],
 )
-def test_rows_are_judged_by_their_meta_fields(tmp_path: Path, column: str, value: str, clause: str, severity: str):
+def test_rows_are_checked_by_their_meta_fields(tmp_path: Path, column: str, value: str, clause: str, severity: str):
     table = copied(cow, tmp_path)
     edited_rows(some(table, BASE, 1), column, value)
     assert clauses(table) <= {("SA-001", "error")}

@@ -207,7 +207,7 @@ def a_write_that_waits_behind_the_history(table: Path) -> None:
 
 
 @breaks("MT-004", of=indexed)
-def an_index_that_was_told_too_late(table: Path) -> None:
+def an_index_that_was_listed_too_late(table: Path) -> None:
     renamed(some(table, f".hoodie/metadata/.hoodie/timeline/{instant_of(table, 1)}_*"), "_2025", "_2099")
 
 

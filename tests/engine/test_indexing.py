@@ -115,7 +115,7 @@ def test_a_writer_may_crash_before_any_effect(tmp_path: Path, version: int) -> N
     for number in range(VERSIONS.index(version), len(counted.seen), len(VERSIONS)):
         writer = Writer(tmp_path / f"grown{number}", version, **EVERYTHING)
         grown(writer)
-        _dies_and_goes_on(writer, number, ["k1", "k2", "s1"])
+        _crashes_and_continues(writer, number, ["k1", "k2", "s1"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -124,10 +124,10 @@ def test_the_first_writer_may_crash_before_any_effect(tmp_path: Path, version: i
     whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
     whole.commit(1, [whole.table.base_file(1, [row("k1", 1)])], hook=counted)
     for number in range(VERSIONS.index(version), len(counted.seen), 4 * len(VERSIONS)):
-        _dies_and_goes_on(Writer(tmp_path / str(number), version, **EVERYTHING), number, [])
+        _crashes_and_continues(Writer(tmp_path / str(number), version, **EVERYTHING), number, [])
 
 
-def _dies_and_goes_on(writer: Writer, number: int, before: list[str]) -> None:
+def _crashes_and_continues(writer: Writer, number: int, before: list[str]) -> None:
     stat = writer.table.base_file(6000, [row("k2", 8)], group="f3")
     with pytest.raises(Stopped):
         writer.commit(6000, [stat], hook=StopAt(number))

@@ -252,7 +252,7 @@ def test_a_plan_that_later_writes_build_on_is_not_unscheduled(tmp_path: Path):
     assert ("k1", 6.0) in table.found()
 
 
-def test_a_rollback_without_a_plan_is_begun_anew(tmp_path: Path):
+def test_a_rollback_without_a_plan_is_started_again(tmp_path: Path):
     """Whoever died over its file, empty or torn, had removed nothing."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
     before = table.found()

@@ -10,7 +10,7 @@ _BROKEN = [(one, name) for one in _PROVED for name in one.broken_by]
 
 
 @pytest.mark.parametrize("one", _PROVED, ids=lambda one: one.id)
-def test_a_proved_obligation_holds(one: ModelProperty) -> None:
+def test_a_proved_property_holds(one: ModelProperty) -> None:
     """The check finds no counterexample in the model."""
     one.check()
 
@@ -24,7 +24,7 @@ def test_a_broken_rule_is_caught(one: ModelProperty, name: str) -> None:
 
 
 @pytest.mark.parametrize("one", _REFUTED, ids=lambda one: one.id)
-def test_a_refuted_obligation_still_has_its_counterexample(one: ModelProperty) -> None:
+def test_a_refuted_property_still_has_its_counterexample(one: ModelProperty) -> None:
     """What was found false stays false, and what does hold stands beside it."""
     with pytest.raises((Counterexample, BaseExceptionGroup)):
         one.check()

@@ -130,7 +130,7 @@ def test_the_tables_hold_as_many_passages_as_the_texts_have():
     assert counted == {"timeline-1.0.0": 100, "spec-1.0": 469, "spec-v4": 280, "record-merger-1.1": 166}
 
 
-def test_no_reason_is_idle():
+def test_every_reason_is_used():
     checkout = read_checkout(ROOT)
     used = Counter(entry.reason for entries in read_coverage(checkout).values() for entry in entries if entry.reason)
 

@@ -27,7 +27,7 @@ def _lease_never_ends(_: Function) -> Function:
     "The heartbeat of the dead goes on.",
     "hudi_model_tools.protocol.with_expired_heartbeat",
 )
-def _heart_of_the_dead_beats(_: Function) -> Function:
+def _failed_writers_keep_a_heartbeat(_: Function) -> Function:
     return lambda shared, _instant, _store: shared
 
 

@@ -245,7 +245,7 @@ def _numbers_become_texts(original: Function) -> Function:
 
 
 @mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "writers.written_field")
-def _evolution_is_not_asked_for(original: Function) -> Function:
+def _evolution_is_not_configured(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 

@@ -115,7 +115,7 @@ def _guarded(work: Callable[[], None], stage: Stage) -> None:
 
 def _end(stage: Stage) -> None:
     """One more write and one more read by processes that live, after the heartbeats of failed ones stopped."""
-    time.sleep(1.5 * stage.setting.heart_s)
+    time.sleep(1.5 * stage.setting.heartbeat_s)
     actor = Actor("last", stage, mortal=False, helps=True)
     write_once(actor, WriteGenerator(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
     for service in stage.setting.services:

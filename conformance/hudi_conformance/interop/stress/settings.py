@@ -60,7 +60,7 @@ class Setting:
         return self.executor == SPARK
 
     @property
-    def heart_s(self) -> float:
+    def heartbeat_s(self) -> float:
         """For how long a heartbeat may stop, in seconds, before its write counts as failed."""
         return 3.0 if self.on_spark else 1.0
 
@@ -106,7 +106,7 @@ class Setting:
         kept = {"hoodie.metadata.enable": "true", "hoodie.write.concurrency.mode": self.concurrency}
         heartbeat = {
             "hoodie.clean.failed.writes.policy": "LAZY",
-            "hoodie.client.heartbeat.interval_in_ms": f"{self.heart_s * 500:.0f}",
+            "hoodie.client.heartbeat.interval_in_ms": f"{self.heartbeat_s * 500:.0f}",
             "hoodie.client.heartbeat.tolerable.misses": "2",
         }
         return {**heartbeat, **_TRIGGERS, **kept, **(bucket if self.non_blocking else {})}

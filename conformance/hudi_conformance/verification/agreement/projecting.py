@@ -104,7 +104,7 @@ def markers(_: Projection, world: World) -> Value:
     return frozenset(function({"instant": ticks(one.instant), "day": one.partition}) for one in marked)
 
 
-def hearts(_: Projection, world: World) -> Value:
+def heartbeat_states(_: Projection, world: World) -> Value:
     """The heartbeats, and whether they are live."""
     beats = world.shared.table.value.heartbeats
     return frozenset(function({"instant": ticks(instant), "beats": beat != EXPIRED}) for instant, beat in beats)
@@ -209,7 +209,7 @@ VARIABLES: Mapping[str, Variable] = {
     "timeline": timeline,
     "files": files,
     "markers": markers,
-    "hearts": hearts,
+    "hearts": heartbeat_states,
     "plans": plans,
     "doomed": doomed,
     # The metadata table.

@@ -26,7 +26,7 @@ from hudi_conformance.verification.properties.scenario_tables import SCHEMA, SET
     broken_by="archived-range-answered",
     exhaustive=True,
 )
-def _changes_are_told_or_refused() -> None:
+def _changes_are_reported_or_refused() -> None:
     for table in map(_with_feed, scenario_tables()):
         left = perform(table, archival.archive(table, SETTINGS))
         active = {one.requested for one in left.timeline}

@@ -271,7 +271,7 @@ def _travel_by_completion_time() -> None:
     assumptions=f"{ALL_ORDERS}; heartbeats expire at once",
     exhaustive=True,
 )
-def _taken_for_dead() -> None:
+def _taken_for_failed() -> None:
     explored("slow-writer", laws.answers, laws.readers, laws.nothing_uncommitted)
 
 

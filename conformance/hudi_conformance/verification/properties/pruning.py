@@ -101,7 +101,7 @@ def without(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     holds_instead="PO-304",
     assumptions="partial update mode IGNORE_DEFAULTS; as released, each file is judged by itself",
 )
-def files_judged_alone() -> None:
+def files_checked_alone() -> None:
     """A row whose columns come from two files."""
     properties = {**Shape().properties(), "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
     schema = Schema((*SCHEMA.fields, Field("more", "string")))

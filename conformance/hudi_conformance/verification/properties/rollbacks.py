@@ -147,7 +147,7 @@ def rolled_back_services_stay_planned(story: Story, more: tuple[Row, ...], cut: 
 )
 @property_check
 @given(shape=shapes(), crash=CRASHES, waited=st.integers(0, 300_000))
-def hearts_tell_the_living(shape: Shape, crash: tuple[Step, int], waited: int) -> None:
+def heartbeats_mark_active_writes(shape: Shape, crash: tuple[Step, int], waited: int) -> None:
     """Two missed beats of a minute are tolerated."""
     table = attempt(new_table(shape), crash[0], LATER, crash[1])
     found = rollback.failed_writes(table, tick(LATER + waited), {})
