@@ -102,8 +102,8 @@ def test_tlc_and_apalache_report_the_same_counterexample(itf_file: Path):
     assert [step.what for step in checked.steps] == [("CreateInstant",), ("Die",)]
     assert list(held_by(symbolic, "one")) == [(1, 2)]
     assert [step.what for step in symbolic.steps] == [("requested",), ("dead",)]
-    assert checked.steps[1].is_crash
-    assert symbolic.steps[1].is_crash
+    assert checked.steps[1].dies
+    assert symbolic.steps[1].dies
 
 
 def test_the_explorer_shows_each_step_with_its_process_and_its_changes():

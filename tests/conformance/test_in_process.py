@@ -101,6 +101,6 @@ def test_an_answer_that_breaks_the_protocol_counts_as_none(tmp_path: Path, monke
     response = model.request("list_timeline", tmp_path, {}, tmp_path, 1.0)
     assert isinstance(response, Reply)
 
-    monkeypatch.setattr(model, "_said", lambda _: {**response.message, "seq": 7})
+    monkeypatch.setattr(model, "_reply", lambda _: {**response.message, "seq": 7})
 
     assert isinstance(model.request("list_timeline", tmp_path, {}, tmp_path, 1.0), Broken)

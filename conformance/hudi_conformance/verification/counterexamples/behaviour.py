@@ -37,7 +37,7 @@ class Step:
     what: tuple[str, ...]
     after: Situation
     changed: Variables = ()
-    is_crash: bool = False
+    dies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], 
     changed = changes(before, after)
     word = word_of(who, after)
     what = action or word or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
-    return Step(who, (what,), situation_of(after), changed, is_crash=action in ("Die", "Crash") or word == "dead")
+    return Step(who, (what,), situation_of(after), changed, dies=action in ("Die", "Crash") or word == "dead")
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:

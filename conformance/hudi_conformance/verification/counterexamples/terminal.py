@@ -20,7 +20,7 @@ def print_behaviour(behaviour: Behaviour, out: Console, *, changes: bool = False
     for place, step in enumerate(behaviour.steps, start=1):
         lanes = "".join(_lanes(behaviour, step))
         who = f"{step.who:<{WIDEST_NAME}} " if behaviour.processes else ""
-        out.print(plain(f"  {place:>3} {lanes}{who}{', '.join(step.what)}{' ✗ dies' * step.is_crash}"), soft_wrap=True)
+        out.print(plain(f"  {place:>3} {lanes}{who}{', '.join(step.what)}{' ✗ dies' * step.dies}"), soft_wrap=True)
         if changes:
             _print_pairs(step.changed, out)
     if behaviour.last.timeline:
@@ -35,7 +35,7 @@ def _print_pairs(pairs: tuple[tuple[str, str], ...], out: Console) -> None:
 def _lanes(behaviour: Behaviour, step: Step) -> Iterator[str]:
     """A sign for each process."""
     for name in behaviour.processes:
-        acts = "✗" if step.is_crash else "●"
+        acts = "✗" if step.dies else "●"
         yield f"{acts if name == step.who else '┃' if step.after.holder == name else '·'} "
     if behaviour.processes:
         yield " "
