@@ -237,7 +237,7 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     table = new_table(tmp_path)
     with aws(tmp_path) as server:
         there = Endpoint(server.url)
-        there.request("PUT", BUCKET)
+        there.send("PUT", BUCKET)
         base = f"s3a://{BUCKET}/table"
         upload(table.path, open_storage(base, there.options))
         lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"}

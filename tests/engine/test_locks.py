@@ -49,7 +49,7 @@ def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
         patched.setenv("AWS_ACCESS_KEY_ID", "key")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         found = Endpoint(server.url)
-        found.request("PUT", BUCKET)
+        found.send("PUT", BUCKET)
         yield found
 
 

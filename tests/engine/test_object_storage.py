@@ -119,8 +119,8 @@ def test_of_many_clients_that_put_at_once_one_wins(s3: Endpoint, tmp_path: Path)
 def test_what_a_console_left_for_an_empty_folder_is_no_file(s3: Endpoint, tmp_path: Path):
     storage = open_storage(f"s3://{BUCKET}/{tmp_path.name}", s3.options)
     storage.put("p/q/a", b"x")
-    s3.request("PUT", f"{BUCKET}/{tmp_path.name}/p/")
-    s3.request("PUT", f"{BUCKET}/{tmp_path.name}/p/q/")
+    s3.send("PUT", f"{BUCKET}/{tmp_path.name}/p/")
+    s3.send("PUT", f"{BUCKET}/{tmp_path.name}/p/q/")
     assert [status.path for status in storage.list_files()] == ["p/q/a"]
     assert storage.list_files("p", recursive=False) == []
     assert storage.list_folders() == ["p"]
