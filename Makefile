@@ -8,15 +8,15 @@ CLI := $(VENV)/bin/hudi-conformance
 export PYTHONDONTWRITEBYTECODE :=
 ADAPTERS ?= engine-in-process engine-spark
 # What is slow is asked one case of each kind here, and everything by `make soak`.
-ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
+SMOKE_SAMPLE ?= $(filter engine-spark,$(ADAPTERS))
 # Who writes and who reads in build/pages/writers-and-readers.md.
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real alternation mutation soak bench clean
+.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
-	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
+	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(SMOKE_SAMPLE),--smoke-sample $(adapter)) --jobs 2 --report build/report
 
 # The part of the tests that are slow or start Apache Hudi or Spark, and of those of crashes; `make soak` runs all.
 SHARD ?= 1/10
@@ -85,8 +85,8 @@ peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what
 real: env  ## build a few tables with Apache Hudi and compare what it and the adapters answer
 	$(CLI) real sample
 
-alternation: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
-	$(CLI) alternation check
+mixed-writers: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
+	$(CLI) mixed-writers check
 
 mutation: env  ## every mutant of the engine's merging, slicing and conflicts, hours
 	$(RUN) tests/mutation/run.py reach
@@ -103,10 +103,10 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(PYTEST) -m "(peers or spark or slow or crashes) and not templates and not browser"
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
-	$(CLI) alternation soak
-	$(CLI) histories soak
-	$(RUN) tests/schedules/soak.py
-	$(CLI) schedules soak
+	$(CLI) mixed-writers soak
+	$(CLI) stress soak
+	$(RUN) tests/interleavings/soak.py
+	$(CLI) interleavings soak
 
 bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/reference/benchmarks.md
 	$(RUN) benchmarks/run.py --write docs/reference/benchmarks.md

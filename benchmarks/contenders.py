@@ -56,8 +56,8 @@ class ApacheHudi:
 
     def serve(self, path: Path, service: str, configs: Mapping[str, str]) -> None:
         """By a procedure of SQL."""
-        told = ",".join(f"{key}={value}" for key, value in configs.items())
-        self._session.sql(f"CALL run_{service}(op => 'scheduleAndExecute', path => '{path}', options => '{told}')")
+        arguments = ",".join(f"{key}={value}" for key, value in configs.items())
+        self._session.sql(f"CALL run_{service}(op => 'scheduleAndExecute', path => '{path}', options => '{arguments}')")
 
     def read(self, path: Path, columns: list[str] | None = None, below: int | None = None) -> object:
         """As a data source."""

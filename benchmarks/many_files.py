@@ -104,11 +104,11 @@ def main() -> None:
     for name, default in (("files", 10_000), ("writes", 100), ("seed", 9)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--deep", action="store_true", help="rows too")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hudi-many-files-") as folder:
-        store(many_files(asked.files, asked.writes, asked.seed), Path(folder))
-        told = {"files": asked.files, "writes": asked.writes, "cores": os.cpu_count(), "deep": asked.deep}
-        print(json.dumps(told | measured(Path(folder), deep=asked.deep)))
+        store(many_files(options.files, options.writes, options.seed), Path(folder))
+        result = {"files": options.files, "writes": options.writes, "cores": os.cpu_count(), "deep": options.deep}
+        print(json.dumps(result | measured(Path(folder), deep=options.deep)))
 
 
 if __name__ == "__main__":

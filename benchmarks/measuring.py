@@ -28,7 +28,7 @@ class Times:
         return statistics.median(self.seconds)
 
 
-def in_turns(attempts: Mapping[str, Attempt], rounds: int) -> dict[str, Times]:
+def in_rounds(attempts: Mapping[str, Attempt], rounds: int) -> dict[str, Times]:
     """Each contender's times: every round asks each of them once, in an order that turns around every round.
 
     What a contender answers must be equal in every round and for all contenders, where it is not None.
@@ -61,6 +61,6 @@ def in_turns(attempts: Mapping[str, Attempt], rounds: int) -> dict[str, Times]:
 def _timed(attempt: Attempt) -> tuple[float, object]:
     timed = attempt()
     gc.collect()
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     answer = timed()
-    return time.perf_counter() - begun, answer
+    return time.perf_counter() - started_at, answer

@@ -18,7 +18,7 @@ from typing import Any
 import sessions
 from contenders import ApacheHudi, Contender, EngineInProcess, EngineOnSpark, PlainParquet
 from inputs import Inputs, make_inputs
-from measuring import Attempt, Times, in_turns
+from measuring import Attempt, Times, in_rounds
 from page import Result, add_results, ratios_of
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -89,10 +89,10 @@ def change(bench: Bench, operation: str, name: str, kind: str) -> dict[str, Atte
         table = bench.copied(bench.made(maker, kind))
         return partial(writer.write, bench.inputs, name, table, operation, kind)
 
-    turns = {one.name: partial(attempt, one, one) for one in (bench.apache, bench.engine)}
+    attempts = {one.name: partial(attempt, one, one) for one in (bench.apache, bench.engine)}
     if name == "few":
-        turns[bench.in_process.name] = partial(attempt, bench.in_process, bench.engine)
-    return turns
+        attempts[bench.in_process.name] = partial(attempt, bench.in_process, bench.engine)
+    return attempts
 
 
 def service(bench: Bench, name: str, kind: str, configs: Mapping[str, str]) -> dict[str, Attempt]:
@@ -105,16 +105,18 @@ def service(bench: Bench, name: str, kind: str, configs: Mapping[str, str]) -> d
     return {one.name: partial(attempt, one) for one in (bench.apache, bench.engine)}
 
 
-def snapshot(bench: Bench, kind: str, **asked: Any) -> dict[str, Attempt]:
+def snapshot(bench: Bench, kind: str, **params: Any) -> dict[str, Attempt]:
     """The snapshot of a table that Apache Hudi wrote: all rows, a tenth of them updated."""
     table = bench.updated(kind)
-    readers = {one.name: partial(_asking, one, table, asked) for one in (bench.apache, bench.engine, bench.in_process)}
-    plain = partial(_asking, bench.parquet, bench.made(bench.parquet, kind), asked)
+    readers = {
+        one.name: partial(_query_of, one, table, params) for one in (bench.apache, bench.engine, bench.in_process)
+    }
+    plain = partial(_query_of, bench.parquet, bench.made(bench.parquet, kind), params)
     return {**readers, bench.parquet.name: plain}
 
 
-def _asking(reader: Contender, table: Path, asked: Mapping[str, Any]) -> Callable[[], object]:
-    return partial(reader.read, table, **asked)
+def _query_of(reader: Contender, table: Path, params: Mapping[str, Any]) -> Callable[[], object]:
+    return partial(reader.read, table, **params)
 
 
 def benchmarks(rows: int) -> Iterator[tuple[str, Callable[[Bench], dict[str, Attempt]]]]:
@@ -142,7 +144,7 @@ def main() -> None:
             if options.only not in name:
                 continue
             print(name, flush=True)
-            times = in_turns(attempts(bench), options.rounds)
+            times = in_rounds(attempts(bench), options.rounds)
             _show(times, bench.apache.name)
             if options.write and times[bench.apache.name].seconds:
                 ratios = ratios_of(times, bench.apache.name)

@@ -158,9 +158,9 @@ def _pages(chunk: Any, data: bytes) -> Iterator[dict[str, int]]:
         at += stored
         page = {"size": size}
         for field, encoding in ((5, 2), (8, 4)):
-            told = header.get(field)
-            if isinstance(told, dict):
-                page |= {"values": _count(told, 1), "encoding": _count(told, encoding)}
+            statistics = header.get(field)
+            if isinstance(statistics, dict):
+                page |= {"values": _count(statistics, 1), "encoding": _count(statistics, encoding)}
         yield page
 
 

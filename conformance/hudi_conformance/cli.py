@@ -34,16 +34,16 @@ _Features = Annotated[list[str] | None, typer.Option("--feature", help="Only tab
 _Versions = Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")]
 _Cases = Annotated[list[str] | None, typer.Option("--case", help="Only cases whose id fits this glob.")]
 _Servicer = Annotated[
-    str | None, typer.Option(help="Who runs the table services of cases that write; the adapter itself unless told.")
+    str | None, typer.Option(help="Who runs the table services of cases that write; the adapter itself by default.")
 ]
 _Readers = Annotated[
-    list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model unless told.")
+    list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model by default.")
 ]
 _Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
 
 
-def _tell_version(*, asked: bool) -> None:
-    if asked:
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
         typer.echo(f"hudi-conformance {metadata.version('hudi-conformance')}")
         raise typer.Exit
 
@@ -52,7 +52,7 @@ def _tell_version(*, asked: bool) -> None:
 def common(
     *,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Say which release this is.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which release this is.")
     ] = False,
 ) -> None:
     """What holds for every command."""
@@ -68,13 +68,13 @@ def run(
     case: _Cases = None,
     report: Annotated[Path | None, typer.Option(help="Folder for results.jsonl and index.html.")] = None,
     expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
-    skip: Annotated[Path | None, typer.Option(help="File of cases that are not asked, with reasons.")] = None,
+    skip: Annotated[Path | None, typer.Option(help="File of cases that are not run, with reasons.")] = None,
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
-    one_each: Annotated[
-        list[str] | None, typer.Option(help="An adapter of the run that is asked one case of each kind only.")
+    smoke_sample: Annotated[
+        list[str] | None, typer.Option(help="An adapter of the run that runs one case of each kind only.")
     ] = None,
     require: Annotated[
         list[str] | None,
@@ -108,7 +108,7 @@ def run(
         jobs=jobs,
         servicer=servicer,
         readers=tuple(reader or ()),
-        one_each=tuple(one_each or ()),
+        smoke_sample=tuple(smoke_sample or ()),
         requirements=Requirements(tuple(require or ()), minimum, not_below),
     )
     code = _usable(lambda: run_suite(options, out))
@@ -208,7 +208,7 @@ def repro(
 @app.command()
 def fuzz(
     adapter: _Adapter,
-    histories: Annotated[int, typer.Option(help="How many histories.")] = 100,
+    sequences: Annotated[int, typer.Option(help="How many histories.")] = 100,
     minutes: Annotated[float | None, typer.Option(help="When to begin no further history.")] = None,
     seed: Annotated[int, typer.Option(help="The seed of the first history; the next ones follow it.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for failing histories, which `repro` replays.")] = None,
@@ -231,23 +231,23 @@ def fuzz(
     """
     from dataclasses import replace
 
-    from hudi_conformance.interop.fuzzing.command import HISTORIES, Budget
+    from hudi_conformance.interop.fuzzing.command import ALL_WRITES, Budget
     from hudi_conformance.interop.fuzzing.command import fuzz as carry_out
-    from hudi_conformance.interop.fuzzing.playing import Options
+    from hudi_conformance.interop.fuzzing.running import Options
     from hudi_conformance.runner.console import console
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
     limits = replace(
-        HISTORIES,
-        versions=tuple(version or HISTORIES.versions),
+        ALL_WRITES,
+        versions=tuple(version or ALL_WRITES.versions),
         services=services,
         metadata_table=metadata_table,
         change_feed=change_feed,
         no_meta_fields=not meta_fields,
         refusals=refusals,
     )
-    budget = Budget(histories, seed, minutes, attempts, stop_after)
+    budget = Budget(sequences, seed, minutes, attempts, stop_after)
     options = Options(strict=not loose)
     raise typer.Exit(
         _usable(lambda: carry_out(config, root, budget, console(), limits=limits, options=options, save=save))
@@ -294,9 +294,9 @@ def specs(
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
-    from hudi_conformance.verification.checking_specs import Asked, check_specs
+    from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 
-    raise typer.Exit(check_specs(asked=Asked(modules or (), agreements, soak, draw, page)))
+    raise typer.Exit(check_specs(selection=SpecSelection(modules or (), agreements, soak, draw, page)))
 
 
 @app.command()
@@ -361,7 +361,7 @@ def _pairs(options: Iterable[str]) -> dict[str, str]:
 
 @app.command()
 def prove(
-    obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all by default.")] = None,
+    properties: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all by default.")] = None,
     mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
     *,
     soak: Annotated[
@@ -375,7 +375,7 @@ def prove(
 
     if soak:
         raise typer.Exit(explore_further(Path("build/pages/soak.md"), console()))
-    raise typer.Exit(check(obligations or [], mutant, console()))
+    raise typer.Exit(check(properties or [], mutant, console()))
 
 
 @app.command()
@@ -397,7 +397,7 @@ def explore(
 @app.command()
 def counterexample(
     file: Annotated[Path, typer.Argument(help="What Apalache wrote: a file NAME.itf.json.")],
-    violates: Annotated[str, typer.Option(help="The invariant that Apalache was asked about.")] = "an invariant",
+    violates: Annotated[str, typer.Option(help="The invariant that Apalache checked.")] = "an invariant",
     draw: Annotated[Path | None, typer.Option(help="The page to draw it on.")] = None,
 ) -> None:
     """Draw a counterexample of Apalache: every step, and the timeline that it leaves."""
@@ -414,11 +414,11 @@ def impact(
     table: Annotated[list[str] | None, typer.Option(help="Only answers of golden tables that fit this glob.")] = None,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario of the explorer.")] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Every obligation and scenario, touched or not.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every property and scenario, touched or not.")] = False,
     specs: Annotated[bool, typer.Option("--specs", help="Every TLA+ module, touched or not.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Show what a change moves: answers, obligations, laws and TLA+ runs: exit 1 where one comes out otherwise."""
+    """Show what a change moves: answers, properties, laws and TLA+ runs: exit 1 where one gives another result."""
     from hudi_conformance.runner.console import console
     from hudi_conformance.verification.impact.command import Scope, show_impact
 
@@ -447,8 +447,8 @@ def main() -> None:
     if named in _GROUPS:
         app.add_typer(_group(named), name=named)
     else:
-        for name, told in _TOLD.items():
-            app.add_typer(typer.Typer(help=told), name=name)
+        for name, help_text in _GROUP_HELP.items():
+            app.add_typer(typer.Typer(help=help_text), name=name)
     try:
         app()
     except OSError as error:
@@ -461,7 +461,7 @@ def whole_app() -> typer.Typer:
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
     for name in _GROUPS:
-        whole.add_typer(_group(name), name=name, help=_TOLD.get(name))
+        whole.add_typer(_group(name), name=name, help=_GROUP_HELP.get(name))
     return whole
 
 
@@ -471,18 +471,18 @@ def _group(name: str) -> typer.Typer:
 
 
 _GROUPS = {
-    "alternation": "interop.mixed_writers",
     "golden": "corpus.golden",
-    "histories": "interop.stress",
+    "interleavings": "verification.interleavings",
+    "mixed-writers": "interop.mixed_writers",
     "mutants": "verification.mutation_matrix",
     "peers": "interop.peers",
     "real": "interop.real_tables",
-    "schedules": "verification.interleavings",
+    "stress": "interop.stress",
     "writes": "interop.fuzzing",
 }
 """Packages whose `cli` has the commands of a group."""
 
-_TOLD = {
+_GROUP_HELP = {
     "golden": "Build and check golden tables.",
     "mutants": "The model with one rule broken.",
     "peers": "Ask the peers again.",

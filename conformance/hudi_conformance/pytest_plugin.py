@@ -57,14 +57,14 @@ def _add_requirements(group: pytest.OptionGroup) -> None:
 
 
 def _add_selection(group: pytest.OptionGroup) -> None:
-    for what, metavar, told in (
+    for what, metavar, help_text in (
         ("case", "GLOB", "whose id fits"),
         ("area", "AREA", "of this area, such as merging"),
         ("clause", "CLAUSE", "that cite this clause, such as TL-004"),
         ("feature", "FEATURE", "on tables with this feature"),
     ):
         group.addoption(
-            f"--conformance-{what}", action="append", default=[], metavar=metavar, help=f"only cases {told}"
+            f"--conformance-{what}", action="append", default=[], metavar=metavar, help=f"only cases {help_text}"
         )
     group.addoption(
         "--conformance-table-version",
@@ -88,6 +88,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
         prepare(config)
     if config.getoption("--conformance-fuzz"):
-        from hudi_conformance.interop.fuzzing.pytest_histories import prepare_histories  # noqa: PLC0415 - as above
+        from hudi_conformance.interop.fuzzing.pytest_sequences import prepare_histories  # noqa: PLC0415 - as above
 
         prepare_histories(config)

@@ -14,7 +14,7 @@ from hudi_spark.arrow import (
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
-from hudi_spark.services.recovered_files import KnownOfTable
+from hudi_spark.services.recovered_files import RecoveryHints
 from hudi_spark.table import HudiTable
 from hudi_spark.write.creation import TableDefinition
 from hudi_spark.write.writer import retry_on_conflict
@@ -23,9 +23,9 @@ __all__ = [
     "DamagedLogWarning",
     "HudiError",
     "HudiTable",
-    "KnownOfTable",
     "OutcomeUnknownError",
     "Readings",
+    "RecoveryHints",
     "ServiceWarning",
     "TableDefinition",
     "UnsupportedFeature",

@@ -210,7 +210,7 @@ def write_arrow(
     insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update; empty for the one that
     the options name, or an upsert.
     `write_id`: an id of the caller's own; a write of an id that a commit of the active timeline has is not done again.
-    What it answers tells what was committed, and which services failed after it; printed, that is one line.
+    What it answers states what was committed, and which services failed after it; printed, that is one line.
 
     Raises:
         HudiError: the table, a row or an option is refused, or STORAGE_FAILED; nothing is changed.

@@ -6,7 +6,7 @@ Exception
 │   └── OutcomeUnknownError  whether an action stands is not known; `requested` is its instant
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
-├── DamagedLogWarning     the format tells readers to skip these bytes, and to say so
+├── DamagedLogWarning     the format shows readers to skip these bytes, and to say so
 └── RangeWarning          a range was answered from the newest snapshot, as was asked for
 """
 

@@ -32,9 +32,9 @@ from hudi_spark.read import (
     table_storage,
 )
 from hudi_spark.readings import Reading, Readings, readings_named
-from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark, use_same_python
-from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
+from hudi_spark.table_state import FileSlice, Instant, full_timeline, load_snapshot, load_table
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
 from hudi_spark.write import TableDefinition
 
@@ -124,7 +124,7 @@ class HudiTable(TableWrites):
         cls,
         spark: "SparkSession",
         path: str | Path,
-        known: KnownOfTable | None = None,
+        known: RecoveryHints | None = None,
         *,
         storage_options: Mapping[str, str] | None = None,
     ) -> Recovered:
@@ -133,13 +133,13 @@ class HudiTable(TableWrites):
         `known`: what no file says. The answer has what could not be known, `unknown`: read it before the table is used.
 
         Raises:
-            HudiError: CONFIG_INVALID where nothing is lost, where something is neither told nor in the files, and where
-                a guess might be wrong; the hint says what to tell.
+            HudiError: CONFIG_INVALID where nothing is lost, something is neither given nor in the files, or
+                a guess might be wrong; the hint says what to give.
 
         Clauses: SL-001, SL-002, TL-018.
 
         """
-        return recover_table(spark, _session_storage(spark, path, storage_options), known or KnownOfTable())
+        return recover_table(spark, _session_storage(spark, path, storage_options), known or RecoveryHints())
 
     def snapshot(
         self,
@@ -273,8 +273,8 @@ class HudiTable(TableWrites):
         """
         with boundary(self._storage.base):
             for batch in batch_ranges(self._storage, Checkpoints(table_storage(checkpoint)), begin, poll_seconds):
-                ask = self.changes if changes else self.incremental
-                yield Batch(batch.number, batch.begin, batch.end, ask(batch.begin, batch.end))
+                read = self.changes if changes else self.incremental
+                yield Batch(batch.number, batch.begin, batch.end, read(batch.begin, batch.end))
 
     def timeline(self, *, include_history: bool = False) -> Listing[Instant]:
         """The actions of the active timeline, and of the history if asked for, by requested time.
@@ -283,7 +283,7 @@ class HudiTable(TableWrites):
         """
         with boundary(self._storage.base):
             configuration, active = load_table(self._storage)
-            whole = whole_timeline(self._storage, configuration, active) if include_history else active
+            whole = full_timeline(self._storage, configuration, active) if include_history else active
             return Listing(whole.instants)
 
     def file_slices(self, as_of: str | None = None) -> Listing[FileSlice]:
@@ -309,7 +309,7 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            return plan_query(self._storage, self._asked(Query(as_of, None, filter))).pruned
+            return plan_query(self._storage, self._resolved(Query(as_of, None, filter))).pruned
 
     def info(self) -> TableInfo:
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
@@ -353,9 +353,9 @@ class HudiTable(TableWrites):
         return tuple(sorted(self._skipped.value))
 
     def _frame(self, query: Query) -> "DataFrame":
-        return self._run(self._asked(query))
+        return self._run(self._resolved(query))
 
-    def _asked(self, query: Query) -> Query:
+    def _resolved(self, query: Query) -> Query:
         zone = self._spark.conf.get("spark.sql.session.timeZone")
         return replace(query, readings=self._readings, configs=of_reads(self._configs), zone=zone)
 

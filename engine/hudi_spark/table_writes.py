@@ -13,7 +13,7 @@ from hudi_spark.metadata import Finding
 from hudi_spark.readings import Readings
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.spark import OnSpark
 from hudi_spark.write import (
@@ -111,7 +111,7 @@ class MaintainedTable(UndoneTable):
         return self._services().has_completed(instant)
 
     def schedule(self, service: str, configs: Mapping[str, str] | None = None) -> str | None:
-        """Plan a table service, for whoever executes it: compaction, logcompaction, clustering, clean or indexing.
+        """Plan a table service, for the one that executes it: compaction, logcompaction, clustering, clean or indexing.
 
         The time that the plan is known by; None where there is nothing to do, or where the options' trigger says that
         it is not due.
@@ -125,7 +125,7 @@ class MaintainedTable(UndoneTable):
         return self._services().schedule(service, configs)
 
     def execute(self, instant: str, configs: Mapping[str, str] | None = None) -> Outcome:
-        """Carry out a plan, by the time that `schedule` answered, whoever made it.
+        """Carry out a plan, by the time that `schedule` answered, no matter who made it.
 
         Raises:
             HudiError: INSTANT_NOT_FOUND where no plan of this time waits; WRITE_CONFLICT.
@@ -451,7 +451,7 @@ def define_table(storage: Storage, definition: TableDefinition) -> None:
         create_table(Effects(storage, hooks_of_environment()), definition)
 
 
-def recover_table(spark: "SparkSession", storage: Storage, known: KnownOfTable) -> Recovered:
+def recover_table(spark: "SparkSession", storage: Storage, known: RecoveryHints) -> Recovered:
     """Build a lost table again.
 
     Raises:

@@ -27,10 +27,10 @@ from hudi_spark.table_state import (
     TableConfiguration,
     Timeline,
     archived_instants,
+    full_timeline,
     load_configuration,
     load_snapshot,
     load_table,
-    whole_timeline,
 )
 from hudi_spark.write import (
     IndexRequest,
@@ -84,6 +84,7 @@ __all__ = [
     "archived_instants",
     "changes_of",
     "create_table",
+    "full_timeline",
     "is_alive",
     "load_configuration",
     "load_snapshot",
@@ -97,7 +98,6 @@ __all__ = [
     "table_lock",
     "update_metadata_table",
     "validate_metadata_table",
-    "whole_timeline",
     "write_id_of",
 ]
 

@@ -27,7 +27,7 @@ from hudi_spark.fsck import check_table
 from hudi_spark.read import AnyQuery, ChangesQuery, IncrementalQuery, Query, TableInfo, table_info, table_storage
 from hudi_spark.read import Executor as Flows
 from hudi_spark.readings import Readings, readings_named
-from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
+from hudi_spark.table_state import FileSlice, Instant, full_timeline, load_snapshot, load_table
 
 from hudi_spark_adapter.executors import InProcess, OnSpark
 from hudi_spark_adapter.mergers import register_reference_mergers
@@ -183,7 +183,7 @@ class _Operations:
             storage = _storage(request)
             configuration, timeline = load_table(storage)
             if request.params.get("include_history"):
-                timeline = whole_timeline(storage, configuration, timeline)
+                timeline = full_timeline(storage, configuration, timeline)
             return ValueAnswer([_instant_value(instant) for instant in timeline.instants])
 
     def list_file_slices(self, request: Request) -> ValueAnswer:
@@ -203,7 +203,7 @@ class _Operations:
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
         params = request.params
-        asked = replace(
+        read_query = replace(
             query,
             columns=params.get("columns"),
             filter=params.get("filter"),
@@ -211,11 +211,11 @@ class _Operations:
             readings=self._readings,
             configs=_read_configs(request),
         )
-        return self._answer(request, asked)
+        return self._answer(request, read_query)
 
-    def _answer(self, request: Request, asked: AnyQuery) -> RowsAnswer:
+    def _answer(self, request: Request, query: AnyQuery) -> RowsAnswer:
         with _Refusals(), boundary(request.location):
-            file, skipped = self._executor.answer(_storage(request), asked, request)
+            file, skipped = self._executor.answer(_storage(request), query, request)
         return RowsAnswer(file, tuple(_warning(one) for one in skipped))
 
 

@@ -15,7 +15,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.read import Executor
 from hudi_spark.readings import Readings
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.services.recovered_files import KnownOfTable
+from hudi_spark.services.recovered_files import RecoveryHints
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.write import (
     IndexRequest,
@@ -30,7 +30,7 @@ from hudi_spark.write import (
 )
 
 _NOTHING = ValueAnswer({"requested": None, "completed": None, "action": None})
-_UNDOING = ("rollback", "savepoint", "delete_savepoint", "restore")
+_ROLLBACK_SERVICES = ("rollback", "savepoint", "delete_savepoint", "restore")
 _COMMON = ("service", "configs", "options", "now")
 
 OpenStorage = Callable[[Request], Storage]
@@ -71,11 +71,11 @@ class WritingOperations:
 
     def write(self, request: Request) -> ValueAnswer:
         """A whole write."""
-        return _answer(self._writer(request).write(_asked(request)))
+        return _answer(self._writer(request).write(_write_request(request)))
 
     def begin_write(self, request: Request) -> ValueAnswer:
         """The first phase."""
-        started = self._writer(request).begin(_asked(request))
+        started = self._writer(request).begin(_write_request(request))
         self._started[_name(request)] = started
         return _pending(started)
 
@@ -83,7 +83,7 @@ class WritingOperations:
         """The second phase."""
         started = self._of(request)
         try:
-            started.stage(_asked(request))
+            started.stage(_write_request(request))
         except BaseException:
             del self._started[_name(request)]
             raise
@@ -105,9 +105,9 @@ class WritingOperations:
     def schedule(self, request: Request) -> ValueAnswer:
         """A plan of a table service."""
         params = request.params
-        asked = {key: value for key, value in params.items() if key not in _COMMON}
+        rest = {key: value for key, value in params.items() if key not in _COMMON}
         requested = TableServices(self._writer(request)).schedule(
-            str(params.get("service")), _hoodie_keys(params), **asked
+            str(params.get("service")), _hoodie_keys(params), **rest
         )
         return ValueAnswer({"requested": requested})
 
@@ -123,7 +123,7 @@ class WritingOperations:
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
         `time_to_live`: old partitions go, by the options.
-        `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
+        `recover`: as `create_table`, the name as `table_name`, and the fields of `RecoveryHints`.
         `rollback`: `instant` or `target`, `unschedule`; without one all failed writes. `savepoint`: `instant` or none,
         `comment`. `delete_savepoint`: `instant`. `restore`: `to`, `instant` or `savepoint`, which has to be one.
         """
@@ -140,16 +140,16 @@ class WritingOperations:
             return _tidied(TableServices(self._writer(request)), name, configs)
         if name in {"upgrade", "downgrade", "recover"}:
             return _of_whole_table(TableServices(self._writer(request)), name, params, configs)
-        if name in _UNDOING:
+        if name in _ROLLBACK_SERVICES:
             return _answer(_undone(TableServices(self._writer(request)), name, params, configs))
         raise Unsupported(f"service-{name}")
 
     def _writer(self, request: Request) -> TableWriter:
         now = request.params.get("now")
-        # One request's moment is not that of the next: hearts would stand still.
+        # One request's moment is not that of the next: heartbeats would stop.
         clock = self._clock if now is None else SetClock(normal_instant(str(now)))
-        told = (self._readings, clock, self._hook)
-        return TableWriter(self._open_storage(request), self._executor(), {}, *told, lifecycle=InlineServices())
+        context = (self._readings, clock, self._hook)
+        return TableWriter(self._open_storage(request), self._executor(), {}, *context, lifecycle=InlineServices())
 
     def _of(self, request: Request) -> StartedWrite:
         found = self._started.get(_name(request))
@@ -181,7 +181,7 @@ def _name(request: Request) -> tuple[str, str]:
     return request.location or str(request.table), str(request.params.get("txn"))
 
 
-def _asked(request: Request) -> WriteRequest:
+def _write_request(request: Request) -> WriteRequest:
     params = request.params
     given = params.get("input")
     rows = None if given is None else arrow_of_rows(read_rows(Path(str(given))))
@@ -222,9 +222,9 @@ def _recovered(services: TableServices, params: Mapping[str, Any], configs: Mapp
     return ValueAnswer(value, unknown)
 
 
-def _known(params: Mapping[str, Any]) -> KnownOfTable:
-    """What a request tells of a lost table: as `create_table`, and what only its owner knows."""
-    return KnownOfTable(
+def _known(params: Mapping[str, Any]) -> RecoveryHints:
+    """What a request states about a lost table: as `create_table`, and what only its owner knows."""
+    return RecoveryHints(
         _definition(params, _texts(params.get("properties") or {})),
         _texts(params.get("completion_times") or {}),
         tuple(params.get("committed") or ()),
@@ -236,7 +236,7 @@ def _known(params: Mapping[str, Any]) -> KnownOfTable:
 
 
 def _definition(params: Mapping[str, Any], configs: Mapping[str, str]) -> TableDefinition:
-    """A table as `create_table` and `recover` are told of it; a table to recover goes by `table_name`, too."""
+    """A table as `create_table` and `recover` are informed of it; a table to recover goes by `table_name`, too."""
     schema = params.get("schema")
     return TableDefinition(
         name=str(params.get("table_name") or ("" if params.get("name") == "recover" else params.get("name")) or ""),

@@ -25,7 +25,7 @@ class WriteStat:
     change_logs: tuple[str, ...] = ()
     """Paths of the change feed's files that the write left beside this one."""
     slice_files: tuple[str, ...] = ()
-    """Names of the base file and the logs that this log was appended to, where the write tells them."""
+    """Names of the base file and the logs that this log was appended to, where the write shows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from hudi_model.files import Block, DataBlock, DeleteBlock, LogFile, RollbackBlock, sound_records
+from hudi_model.files import Block, DataBlock, DeleteBlock, LogFile, RollbackBlock, valid_records
 from hudi_model.time import InstantTime
 
 Change: TypeAlias = DataBlock | DeleteBlock
@@ -15,11 +15,11 @@ def blocks_of(log: LogFile) -> tuple[Block, ...]:
 
     Raises: what the damage says.
     """
-    return sound_records(log.blocks)
+    return valid_records(log.blocks)
 
 
 def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:
-    """The blocks that change rows, in merge order, where `counts` tells which instants the question sees.
+    """The blocks that change rows, in merge order, where `counts` states which instants the question sees.
 
     Clauses: LF-015, LF-016, LF-019.
     """

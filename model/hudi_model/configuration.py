@@ -163,7 +163,7 @@ def checksum_fault(properties: Mapping[str, str]) -> Rejection | None:
     return Rejection(Reason.CHECKSUM_MISMATCH, "PR-003", "hoodie.properties", detail)
 
 
-def sound_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
+def valid_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
     """The main file's properties; those of the backup where the main file is missing or broken.
 
     Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH.

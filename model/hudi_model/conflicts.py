@@ -3,7 +3,7 @@
 from hudi_model.actions import Action, CommitMetadata, Instant, RollbackPlan, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import Configuration
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, sound_deletes, sound_records
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, valid_deletes, valid_records
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MergeMode
@@ -41,8 +41,8 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
 
     Clauses: MG-010, OW-025, OW-026, SW-001, SW-004.
     """
-    asked = request.settings.get("hoodie.write.record.merge.mode", "").upper()
-    write_mode(configuration, MergeMode.__members__.get(asked), RELEASED)
+    requested_mode = request.settings.get("hoodie.write.record.merge.mode", "").upper()
+    write_mode(configuration, MergeMode.__members__.get(requested_mode), RELEASED)
     mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
     kind, operation, rules = index_kind(request.settings), request.operation, configuration.rules
     overwrites = operation in REPLACES - {Operation.DELETE_PARTITION}
@@ -50,7 +50,8 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
     detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
     faults = {
         ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
-        ("MG-010", f"{asked!r} is no merge mode"): bool(asked) and asked not in MergeMode.__members__,
+        ("MG-010", f"{requested_mode!r} is no merge mode"): bool(requested_mode)
+        and requested_mode not in MergeMode.__members__,
         ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
         ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
     }
@@ -58,7 +59,7 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
         raise Rejection(Reason.CONFIG_INVALID, clause, f"the {operation}", text)
 
 
-def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
+def write_mode(configuration: Configuration, requested_mode: MergeMode | None, readings: Readings) -> MergeMode:
     """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
 
     Raises: CONFIG_INVALID where as released the two differ.
@@ -66,10 +67,10 @@ def write_mode(configuration: Configuration, asked: MergeMode | None, readings: 
     Clauses: MG-010.
     """
     persisted = merge_mode(configuration)
-    if asked is None or asked is persisted:
+    if requested_mode is None or requested_mode is persisted:
         return persisted
     if readings.mode_override is Reading.TEXT:
-        return asked
+        return requested_mode
     raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")
 
 
@@ -197,9 +198,9 @@ def written_keys(table: Table, write: Write, instant: InstantTime) -> frozenset[
     blocks = [(one.partition, block) for one in table.log_files for block in blocks_of(one)]
     for partition, content in [*((one.partition, one) for one in table.base_files), *blocks]:
         if isinstance(content, BaseFile | DataBlock) and content.instant == instant:
-            found |= {place_of(partition, key_of(row, made, partition), kind) for row in sound_records(content.records)}
+            found |= {place_of(partition, key_of(row, made, partition), kind) for row in valid_records(content.records)}
         if isinstance(content, DeleteBlock) and content.instant == instant:
-            found |= {place_of(partition, one.key, kind) for one in sound_deletes(content.deletes)}
+            found |= {place_of(partition, one.key, kind) for one in valid_deletes(content.deletes)}
     return frozenset(found)
 
 

@@ -87,16 +87,16 @@ def merging_stated(stated: Mapping[str, str]) -> dict[str, str]:
     Clauses: MG-009, MG-015, PL-010.
     """
     mode, name = mode_of_names(configure(stated)), payload_name(stated)
-    told = {**({MODE: mode.value} if mode else {}), **stated}
+    given = {**({MODE: mode.value} if mode else {}), **stated}
     if stated[VERSION] == "6" and stated.get(STRATEGY) in STRATEGY_OF_MODE.values():
         payload = PAYLOAD_OF_MODE.get(mode) if mode else None
-        return without(told, STRATEGY) | ({PAYLOAD: PACKAGE + payload} if payload and not name else {})
+        return without(given, STRATEGY) | ({PAYLOAD: PACKAGE + payload} if payload and not name else {})
     by_merger = stated.get(STRATEGY, BY_PAYLOAD) not in {BY_PAYLOAD, *STRATEGY_OF_MODE.values()}
     if stated[VERSION] == "9" and by_merger:
-        return without(told, PAYLOAD)
+        return without(given, PAYLOAD)
     if stated[VERSION] == "9" and name in PAYLOADS:
-        return without(told, PAYLOAD, STRATEGY) | version_9_properties(name, property_value(stated, ORDERING))
-    return told
+        return without(given, PAYLOAD, STRATEGY) | version_9_properties(name, property_value(stated, ORDERING))
+    return given
 
 
 def without(stated: Mapping[str, str], *names: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A tombstone. The integer 0 as ordering stands for no ordering value, unless it is told to be a value."""
+    """A tombstone. The integer 0 as ordering stands for no ordering value, unless it is configured as a value."""
 
     key: str
     partition: str | None
@@ -103,7 +103,7 @@ Clauses: MF-001, MF-010.
 """
 
 
-def sound_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
+def valid_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
     """The records of a base file or a data block, the changes of a change log, or the blocks of a log file.
 
     Raises: what the damage says; unsupported what cannot be decoded yet.
@@ -115,12 +115,12 @@ def sound_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> t
     return records
 
 
-def sound_deletes(deletes: Deletes) -> tuple[Delete, ...]:
+def valid_deletes(deletes: Deletes) -> tuple[Delete, ...]:
     """The tombstones of a delete block.
 
     Raises: what the damage says; unsupported what cannot be decoded yet.
     """
-    return sound_records(deletes)
+    return valid_records(deletes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) 
     return tuple(found[key] for key in sorted(found))
 
 
-def whole_timeline(table: Table) -> tuple[Instant, ...]:
+def full_timeline(table: Table) -> tuple[Instant, ...]:
     """The active timeline and its history, each action once in its highest state, by requested time.
 
     Raises: as `open_table`.

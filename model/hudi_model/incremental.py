@@ -17,12 +17,12 @@ from hudi_model.files import (
     Record,
     Schema,
     Value,
-    sound_records,
+    valid_records,
 )
-from hudi_model.history import unarchived, whole_timeline
+from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import PartialUpdate
-from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, sound_snapshot, warnings_of
+from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, validated_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import groups_of, inner_path
@@ -69,17 +69,17 @@ def read_incremental(
 
     Clauses: IN-001, IN-003, IN-004, IN-005, IN-009, HS-008.
     """
-    opened, asked = open_range(table, begin, end)
-    view = view_at_end(opened, asked.end, readings)
+    opened, time_range = open_range(table, begin, end)
+    view = view_at_end(opened, time_range.end, readings)
     schema = table_schema(view if columns_of_end else view_at(opened, None, readings))
-    times = {one.requested: completion(one) for one in whole_timeline(table) if one.action in WRITE_ACTIONS}
+    times = {one.requested: completion(one) for one in full_timeline(table) if one.action in WRITE_ACTIONS}
 
     def counts(instant: Value) -> bool:
         named = InstantTime(str(instant))
-        return is_within_range(asked, times.get(named, named))
+        return is_within_range(time_range, times.get(named, named))
 
-    slices = slices_of_range(view, asked)
-    rows = (row for one in slices for row in rows_of_range(view, one, asked, counts, schema))
+    slices = slices_of_range(view, time_range)
+    rows = (row for one in slices for row in rows_of_range(view, one, time_range, counts, schema))
     warnings = tuple(warning for one in slices for warning in warnings_of(one))
     return select(schema, rows, selection or Selection(), warnings)
 
@@ -114,42 +114,42 @@ def view_at_end(opened: OpenTable, end: InstantTime | None, readings: Readings) 
     return view_at(opened, end, replace(readings, time_travel=Reading.TEXT))
 
 
-def is_within_range(asked: TimeRange, time: InstantTime) -> bool:
+def is_within_range(time_range: TimeRange, time: InstantTime) -> bool:
     """Whether a time lies in a range, whose begin is out and whose end is in.
 
     Clauses: IN-002.
     """
-    return (asked.begin is None or time > asked.begin) and (asked.end is None or time <= asked.end)
+    return (time_range.begin is None or time > time_range.begin) and (time_range.end is None or time <= time_range.end)
 
 
-def writes_within(view: View, asked: TimeRange) -> tuple[Instant, ...]:
+def writes_within(view: View, time_range: TimeRange) -> tuple[Instant, ...]:
     """The data actions that completed within a range, in the order in which they did.
 
     Clauses: IN-002, IN-003.
     """
-    return tuple(one for one in completed_data(view.timeline) if is_within_range(asked, completion(one)))
+    return tuple(one for one in completed_data(view.timeline) if is_within_range(time_range, completion(one)))
 
 
-def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
+def slices_of_range(view: View, time_range: TimeRange) -> tuple[FileSlice, ...]:
     """The slices as of the end of the range; none where no write completed in it, services apart.
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted what the end of the range needs.
 
     Clauses: IN-005, IN-007.
     """
-    writes, state = writes_within(view, asked), view.table.state
-    unknown = reaches_unknown(view.table, asked)
+    writes, state = writes_within(view, time_range), view.table.state
+    unknown = reaches_unknown(view.table, time_range)
     if not unknown and all(commit_metadata(one).operation in KEEPS_SCHEMA for one in writes):
         return ()
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
     lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
     needs_state = as_text or lost or unknown
-    return sound_snapshot(view) if needs_state else snapshot_slices(view)
+    return validated_snapshot(view) if needs_state else snapshot_slices(view)
 
 
 def rows_of_range(
-    view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool], schema: Schema
+    view: View, found: FileSlice, time_range: TimeRange, counts: Callable[[Value], bool], schema: Schema
 ) -> tuple[Record, ...]:
     """The rows of a slice that changed within a range; as released late rows that lost, too, where the key's did not.
 
@@ -157,7 +157,7 @@ def rows_of_range(
 
     Clauses: IN-001, IN-004.
     """
-    earlier = earlier_rows(view, found, asked, schema)
+    earlier = earlier_rows(view, found, time_range, schema)
     changed = tuple(
         row for row in read_slice(view, found, schema) if counts(commit_of(row)) or is_another(row, earlier)
     )
@@ -197,7 +197,7 @@ def own_values(row: Record) -> str:
     return repr(sorted((name, value) for name, value in row.values.items() if name not in META_FIELDS))
 
 
-def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema) -> Mapping[str, Record] | None:
+def earlier_rows(view: View, found: FileSlice, time_range: TimeRange, schema: Schema) -> Mapping[str, Record] | None:
     """The rows by key, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
 
     Rows change under their commit time where logs are merged, or versions complete each other, and nowhere else; there
@@ -207,12 +207,16 @@ def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema)
 
     Clauses: IN-001, IN-007.
     """
-    groups = origins_within(view, group_of(found), asked)
-    if asked.begin is None or not groups or not (view.configuration.table_type == "MERGE_ON_READ" or completes(view)):
+    groups = origins_within(view, group_of(found), time_range)
+    if (
+        time_range.begin is None
+        or not groups
+        or not (view.configuration.table_type == "MERGE_ON_READ" or completes(view))
+    ):
         return None
-    before = view_at_end(view.table, asked.begin, view.readings)
+    before = view_at_end(view.table, time_range.begin, view.readings)
     try:
-        slices = sound_snapshot(before, groups)
+        slices = validated_snapshot(before, groups)
     except Rejection:
         if completes(view):
             raise
@@ -220,17 +224,17 @@ def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema)
     return {record_key(row): row for one in slices for row in read_slice(before, one, schema)}
 
 
-def origins_within(view: View, group: GroupId, asked: TimeRange) -> frozenset[GroupId]:
+def origins_within(view: View, group: GroupId, time_range: TimeRange) -> frozenset[GroupId]:
     """The file groups whose rows a group may have at the end of a range: itself, and those that were clustered into it.
 
     Nothing where no write or service of the range touched it.
 
     Clauses: IN-001, IN-005.
     """
-    if reaches_unknown(view.table, asked):
+    if reaches_unknown(view.table, time_range):
         return frozenset({group})
     origins: frozenset[GroupId] = frozenset()
-    for one in reversed(writes_within(view, asked)):
+    for one in reversed(writes_within(view, time_range)):
         content = commit_metadata(one)
         if (origins | {group}) & groups_of(content):
             origins |= {group} | (content.replaced if content.operation in KEEPS_SCHEMA else frozenset())
@@ -270,26 +274,26 @@ def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice
     return replace(found, base_file=base, log_files=tuple(logs))
 
 
-def archived_within(opened: OpenTable, asked: TimeRange) -> tuple[Instant, ...]:
+def archived_within(opened: OpenTable, time_range: TimeRange) -> tuple[Instant, ...]:
     """The data actions of a range that have left the active timeline.
 
     Clauses: CD-006, HS-008.
     """
     active = {one.requested for one in open_table(opened.state).timeline.instants}
-    gone = (one for one in whole_timeline(opened.state) if one.action in DATA_ACTIONS and one.requested not in active)
-    return tuple(one for one in gone if is_within_range(asked, completion(one)))
+    gone = (one for one in full_timeline(opened.state) if one.action in DATA_ACTIONS and one.requested not in active)
+    return tuple(one for one in gone if is_within_range(time_range, completion(one)))
 
 
-def reaches_unknown(opened: OpenTable, asked: TimeRange) -> bool:
-    """Whether a range holds writes that no timeline tells of: there are files from before all that one tells of.
+def reaches_unknown(opened: OpenTable, time_range: TimeRange) -> bool:
+    """Whether a range holds writes that no timeline records: there are files from before all that one records.
 
     Clauses: IN-007, CD-006, TL-018.
     """
-    whole = whole_timeline(opened.state)
+    whole = full_timeline(opened.state)
     start, known = start_of(whole), {str(one.requested) for one in whole}
     found = {InstantTime(one.instant) for one in data_files(opened.state) if one.instant not in known}
     older = (one for one in found if start is not None and one < start and is_committed(opened.timeline, one))
-    return any(is_within_range(asked, one) for one in older)
+    return any(is_within_range(time_range, one) for one in older)
 
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
@@ -302,31 +306,31 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
 
     Clauses: CD-001, CD-002, CD-006, IN-002.
     """
-    opened, asked = open_range(table, begin, end)
+    opened, time_range = open_range(table, begin, end)
     if not is_true(opened.configuration.properties, "hoodie.table.cdc.enabled"):
         raise Rejection(Reason.CONFIG_INVALID, "CD-001", "hoodie.table.cdc.enabled", "the table keeps no change feed")
-    refuse_archived(opened, asked)
-    view = view_at_end(opened, asked.end, readings)
+    refuse_archived(opened, time_range)
+    view = view_at_end(opened, time_range.end, readings)
     schema = table_schema(view)
     own = Schema(tuple(field for field in schema.fields if not is_own_column(field.name)))
     side = f"struct<{','.join(f'{field.name}:{field.type}' for field in own.fields)}>"
-    writes = (one for one in writes_within(view, asked) if brings_changes(one))
+    writes = (one for one in writes_within(view, time_range) if brings_changes(one))
     changes = (change for one in writes for change in changes_of(opened, one, schema, readings))
     rows = ({"op": one.operation, "before": image(one.before, own), "after": image(one.after, own)} for one in changes)
     return Answer(Schema((Field("op", "string"), Field("before", side), Field("after", side))), tuple(rows))
 
 
-def refuse_archived(opened: OpenTable, asked: TimeRange) -> None:
-    """Nothing, unless a range holds changes of writes that have left the active timeline, or that none tells of.
+def refuse_archived(opened: OpenTable, time_range: TimeRange) -> None:
+    """Nothing, unless a range holds changes of writes that have left the active timeline, or that none records.
 
     Raises: RANGE_NOT_RETAINED.
 
     Clauses: CD-006, CD-007.
     """
-    for one in archived_within(opened, asked):
+    for one in archived_within(opened, time_range):
         if not isinstance(one.content, CommitMetadata) or brings_changes(one):
             raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", one.requested, "a write of the range is archived")
-    if reaches_unknown(opened, asked):
+    if reaches_unknown(opened, time_range):
         raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", "no timeline tells of what was written then")
 
 
@@ -377,7 +381,7 @@ def view_without(view: View, write: Instant) -> View:
 
 
 def needs_before(logged: tuple[CdcRecord, ...] | None) -> bool:
-    """Whether the changes of a group are told by the rows before them, too: the log lacks them, or there is none.
+    """Whether the changes of a group are reported by the rows before them, too: the log lacks them, or there is none.
 
     Clauses: CD-003, CD-006.
     """
@@ -400,7 +404,7 @@ def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[
     Clauses: CD-005, CD-006.
     """
     rows: dict[GroupId, dict[str, Record]] = {}
-    for one in sound_snapshot(view, groups):
+    for one in validated_snapshot(view, groups):
         rows[group_of(one)] = {str(row.values["_hoodie_record_key"]): row for row in read_slice(view, one, schema)}
     return rows
 
@@ -443,6 +447,6 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
     for path in (inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs):
         if path not in logs:
             raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", path, "the timeline names it, storage lacks it")
-        blocks = [sound_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
+        blocks = [valid_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
         logged[group_of(logs[path])] = sum(blocks, logged.get(group_of(logs[path]), ()))
     return logged

@@ -17,7 +17,7 @@ from hudi_model.files import (
     LogFile,
     Record,
     Value,
-    sound_records,
+    valid_records,
 )
 from hudi_model.filters import applied
 from hudi_model.keys import UNIX_EPOCH, key_of, key_text
@@ -161,9 +161,9 @@ def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile)
 def rows_in(file: BaseFile | LogFile) -> tuple[Record, ...]:
     """The rows that lie in a file, whatever others make of them."""
     if isinstance(file, BaseFile):
-        return sound_records(file.records)
+        return valid_records(file.records)
     blocks = () if isinstance(file.blocks, Damaged) else file.blocks
-    return tuple(row for one in blocks if isinstance(one, DataBlock) for row in sound_records(one.records))
+    return tuple(row for one in blocks if isinstance(one, DataBlock) for row in valid_records(one.records))
 
 
 def statistics(values: Sequence[Value]) -> list[Value] | None:

@@ -180,12 +180,12 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 
 
 def columns_of(rule: MergeRule) -> tuple[str, ...]:
-    """The columns that a reference merger works on: what the table tells its merger, else the ordering fields.
+    """The columns that a reference merger works on: what the table states its merger, else the ordering fields.
 
     Clauses: RM-011.
     """
-    told = rule.properties.get("hoodie.record.merge.property.hudi.conformance.columns", "")
-    return tuple(name.strip() for name in told.split(",") if name.strip()) or rule.ordering
+    names = rule.properties.get("hoodie.record.merge.property.hudi.conformance.columns", "")
+    return tuple(name.strip() for name in names.split(",") if name.strip()) or rule.ordering
 
 
 def greater_of_two(rule: MergeRule, older: Version, newer: Version) -> Version:

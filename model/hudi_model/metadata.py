@@ -10,7 +10,7 @@ from hudi_model.configuration import property_names
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
 from hudi_model.effects import CreateInstant, Effects, base_file_name, generate_shared, perform, timeline_file_name
 from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.indexes import Contents, contents, instants_of
 from hudi_model.merge_rules import Version
 from hudi_model.reading import read_slice
@@ -136,7 +136,7 @@ def valid(table: Table) -> Table:
         "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
     }  # fmt: skip
     metadata = table.metadata or create_table(properties, SCHEMA)
-    done = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
+    done = {one.requested for one in full_timeline(table) if one.state is State.COMPLETED}
     done |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
     gone = {one.requested for one in metadata.timeline if not is_own(one.requested)} - done
     timeline = tuple(one for one in metadata.timeline if one.requested not in gone)
@@ -181,7 +181,7 @@ def after_all(table: Table, metadata: Table) -> InstantTime:
 
     Clauses: TM-003, TL-024.
     """
-    times = [one.completed for one in whole_timeline(table)] + [one.completed for one in metadata.timeline]
+    times = [one.completed for one in full_timeline(table)] + [one.completed for one in metadata.timeline]
     last = max(filter(None, times), default=InstantTime(f"{MOST_INITIAL:017d}"))
     return InstantTime(f"{int(last) + 1:017d}") if last.startswith(BEFORE_ALL) else generate_shared(last, last)
 
@@ -208,16 +208,16 @@ def wanted(settings: Mapping[str, str]) -> tuple[IndexDefinition, ...]:
     return tuple(IndexDefinition(name, name) for key, name in sorted(OPTIONAL.items()) if switch(settings, key))
 
 
-def asked_for(table: Table, settings: Mapping[str, str]) -> Effects:
+def configured_effects(table: Table, settings: Mapping[str, str]) -> Effects:
     """The metadata table is made, and may be used then, or is dropped, where a writer says so; else it is kept.
 
     Clauses: MT-004, MT-007, MT-009.
     """
-    asked = setting(settings, "hoodie.metadata.enable").lower()
-    if asked == "true" and not built(table):
+    enabled = setting(settings, "hoodie.metadata.enable").lower()
+    if enabled == "true" and not built(table):
         indexes = (FILES, *wanted(settings))
         return durable.CommitMetadataTable(with_indexes(table, indexes)), listing(table, (one.name for one in indexes))
-    return drop(table, built(table)) if asked == "false" and table.metadata else ()
+    return drop(table, built(table)) if enabled == "false" and table.metadata else ()
 
 
 def drop(table: Table, names: Iterable[str]) -> Effects:
@@ -232,5 +232,5 @@ def drop(table: Table, names: Iterable[str]) -> Effects:
 
 
 def listing(table: Table, names: Iterable[str]) -> durable.PutProperties:
-    """The property that tells readers which indexes they may use."""
+    """The property that shows readers which indexes they may use."""
     return durable.PutProperties({**open_table(table).configuration.properties, BUILT: ",".join(sorted(names))})

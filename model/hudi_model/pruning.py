@@ -13,7 +13,7 @@ from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, sl
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
-from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, sound_snapshot
+from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, validated_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, View
@@ -44,7 +44,7 @@ def read_pruned(table: Table, form: Any, readings: Readings = RELEASED, selectio
     Clauses: IX-051.
     """
     view = view_of(table, readings)
-    slices = sound_snapshot(view)
+    slices = validated_snapshot(view)
     return answer(view, kept_slices(view, slices, form), replace(selection, filter=form))
 
 
@@ -109,24 +109,24 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
 
     def ranges(function: str, column: str) -> list[list[Any]]:
         own = (rows for one, rows in known.values() if (one.kind, one.function) == ("column_stats", function))
-        told = [slice_statistics(view, found, rows, column) for rows in own]
+        statistics = [slice_statistics(view, found, rows, column) for rows in own]
         if function == "identity" and "partition_stats" in known:
-            told.append(known["partition_stats"][1].get(joined(column, where)))
-        return [one for one in told if one]
+            statistics.append(known["partition_stats"][1].get(joined(column, where)))
+        return [one for one in statistics if one]
 
     def lacks(function: str, column: str, value: Value) -> bool:
         key = key_of_value(configuration, column, value) if function == "identity" else None
-        told = [index is not None and key is not None and key not in here]
+        excluded = [index is not None and key is not None and key not in here]
         if (function, (column,)) == ("identity", configuration.partition_by):
-            told.append(partition_path(Record({column: value}), configuration) != found.partition)
+            excluded.append(partition_path(Record({column: value}), configuration) != found.partition)
         for one, rows in known.values():
-            is_asked = (function, (column,)) == (one.function, one.sources)
-            if one.kind == "secondary_index" and index and is_asked:
-                told.append(not any(secondary_key(value, kept) in rows for kept in here))
+            is_indexed = (function, (column,)) == (one.function, one.sources)
+            if one.kind == "secondary_index" and index and is_indexed:
+                excluded.append(not any(secondary_key(value, kept) in rows for kept in here))
             if one.kind == "bloom_filters" and found.base_file and not found.log_files:
-                text = key if not one.sources else key_text(value) if is_asked else None
-                told.append(text is not None and text not in rows.get(joined(where, found.base_file.name), [text]))
-        return any(told)
+                text = key if not one.sources else key_text(value) if is_indexed else None
+                excluded.append(text is not None and text not in rows.get(joined(where, found.base_file.name), [text]))
+        return any(excluded)
 
     return Facts(ranges, lacks)
 

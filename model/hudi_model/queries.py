@@ -8,7 +8,7 @@ from hudi_model.actions import Action
 from hudi_model.blocks import blocks_of
 from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, LogFile, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
-from hudi_model.history import unarchived, whole_timeline
+from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
@@ -35,7 +35,7 @@ CHOICE_OF_CLAUSE = {
 
 
 def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
-    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    """The same readings with one clause read as given; clauses with one reading change nothing."""
     choice = CHOICE_OF_CLAUSE.get(clause)
     return replace(readings, **{choice: Reading(reading)}) if choice else readings
 
@@ -97,7 +97,7 @@ def read_snapshot(
     """
     opened = open_table(table)
     view = view_at(opened, None, readings)
-    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_as_of(
@@ -116,7 +116,7 @@ def read_as_of(
     Clauses: TT-003, RD-010, RD-014.
     """
     view = view_as_of(open_table(table), instant, readings)
-    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_optimized(
@@ -135,7 +135,7 @@ def read_optimized(
     Clauses: TT-003, RD-009, RD-015.
     """
     view = view_as_of(open_table(table), as_of, readings)
-    return answer(view, sound_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
+    return answer(view, valid_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
 
 
 def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings) -> View:
@@ -161,20 +161,20 @@ def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
     return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
 
 
-def sound_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
+def validated_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
     """The slices that a snapshot reads, of all file groups or of some, all of whose files are there.
 
-    Raises: as `sound_slices`, and LOG_FILE_MISSING.
+    Raises: as `valid_slices`, and LOG_FILE_MISSING.
 
     Clauses: RD-018.
     """
     found = snapshot_slices(view)
-    slices = sound_slices(view, tuple(one for one in found if only is None or group_of(one) in only), only)
+    slices = valid_slices(view, tuple(one for one in found if only is None or group_of(one) in only), only)
     refuse_missing_logs(view, slices, only)
     return slices
 
 
-def sound_slices(
+def valid_slices(
     view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None
 ) -> tuple[FileSlice, ...]:
     """The slices to read, of all file groups or of some, all of whose base files are there.
@@ -238,13 +238,13 @@ def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schem
     """
     known = {field.name: field for field in stored.fields}
     usual = [field.name for field in schema.fields if selection.meta_columns or not is_own_column(field.name)]
-    asked = usual if selection.columns is None else list(selection.columns)
-    for name in asked:
-        if name not in known or asked.count(name) > 1:
+    selected = usual if selection.columns is None else list(selection.columns)
+    for name in selected:
+        if name not in known or selected.count(name) > 1:
             detail = f"column {name!r} is " + ("asked for twice" if name in known else "not in the table")
             raise Rejection(Reason.CONFIG_INVALID, "RD-012", "columns", detail)
-    meta = [name for name in META_FIELDS if selection.meta_columns and name not in asked]
-    return Schema(tuple(known[name] for name in (*meta, *asked)))
+    meta = [name for name in META_FIELDS if selection.meta_columns and name not in selected]
+    return Schema(tuple(known[name] for name in (*meta, *selected)))
 
 
 def is_own_column(name: str) -> bool:
@@ -298,7 +298,7 @@ def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[s
             "action": one.action.value,
             "state": one.state.name,
         }
-        for one in (whole_timeline(table) if include_history else open_table(table).timeline.instants)
+        for one in (full_timeline(table) if include_history else open_table(table).timeline.instants)
     ]
 
 
@@ -320,7 +320,7 @@ def list_file_slices(
             "base_file": one.base_file.name if one.base_file else None,
             "log_files": [log.name for log in one.log_files],
         }
-        for one in sound_snapshot(view)
+        for one in validated_snapshot(view)
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.configuration import Configuration
-from hudi_model.files import DataBlock, Delete, FileSlice, Record, Schema, sound_deletes, sound_records
+from hudi_model.files import DataBlock, Delete, FileSlice, Record, Schema, valid_deletes, valid_records
 from hudi_model.keys import key_of, stored_key
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import (
@@ -60,7 +60,7 @@ def base_rows(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
     """
     if found.base_file is None:
         return ()
-    return conform(sound_records(found.base_file.records), schema, path_of(found.base_file))
+    return conform(valid_records(found.base_file.records), schema, path_of(found.base_file))
 
 
 def block_counts(view: View, instant: InstantTime) -> bool:
@@ -91,11 +91,11 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
     """
     where = f"log block of {block.instant}"
     if not isinstance(block, DataBlock):
-        for delete in sound_deletes(block.deletes):
+        for delete in valid_deletes(block.deletes):
             known = with_logical_ordering(with_stored_key(delete, configuration), schema, rule)
             yield version_of_delete(known, rule)
         return
-    stored = sound_records(block.records)
+    stored = valid_records(block.records)
     columns = columns_of_block(block, schema)
     for whole, row in zip(stored, conform(stored, columns, where), strict=True):
         marks = Record({**whole.values, **row.values})

@@ -38,8 +38,8 @@ def recover(table: Table, schema: Schema) -> Effects:
     by_slice = open_table(table).configuration.rules.logs_name_their_slice
     named = {one.instant for one in data_files(table) if isinstance(one, BaseFile) or not by_slice}
     instants = sorted(named | block_instants(table))
-    told = (effect for one in reversed(instants) for effect in recovered(table, one, schema))
-    return (CommitMetadataTable(None), *(waiting(table) if by_slice else ()), *told)
+    effects_of_instants = (effect for one in reversed(instants) for effect in recovered(table, one, schema))
+    return (CommitMetadataTable(None), *(waiting(table) if by_slice else ()), *effects_of_instants)
 
 
 def waiting(table: Table) -> Effects:

@@ -17,7 +17,7 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import View, replaced_groups, visible_commits
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, commit_metadata, completed_actions, completion, sound_content
+from hudi_model.timeline import Timeline, commit_metadata, completed_actions, completion, valid_content
 
 
 def refuse_unretained(timeline: Timeline, read_time: InstantTime) -> None:
@@ -28,7 +28,7 @@ def refuse_unretained(timeline: Timeline, read_time: InstantTime) -> None:
     Clauses: RD-014.
     """
     for one in completed_actions(timeline, Action.CLEAN):
-        content = sound_content(one)
+        content = valid_content(one)
         earliest = content.earliest_to_retain if isinstance(content, CleanMetadata) else None
         if earliest and read_time < earliest:
             detail = f"as of {read_time}: cleaned files were kept from {earliest} on"
@@ -51,7 +51,7 @@ def refuse_lost_timeline(view: View) -> None:
 def refuse_missing(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a group to be read lacks the base file that the timeline names last, by requested time.
 
-    Groups to be read are those of `only`, all of them unless told.
+    Groups to be read are those of `only`, all of them by default.
 
     Raises: BASE_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
     TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
@@ -70,7 +70,7 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...], only: Collection[G
 def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a slice to be read lacks a log file with rows that a visible commit names.
 
-    Groups to be read are those of `only`, all of them unless told.
+    Groups to be read are those of `only`, all of them by default.
     A version 6 log names its slice. [Modified in v8] The completion of its commit places it.
 
     Raises: LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
@@ -157,7 +157,7 @@ def removed_files(timeline: Timeline) -> frozenset[str]:
 
     Clauses: RD-011.
     """
-    contents = map(sound_content, completed_actions(timeline, Action.CLEAN, Action.ROLLBACK, Action.RESTORE))
+    contents = map(valid_content, completed_actions(timeline, Action.CLEAN, Action.ROLLBACK, Action.RESTORE))
     pairs = (one.deleted_files for one in contents if isinstance(one, CleanMetadata | RollbackMetadata))
     return frozenset(f"{partition}/{name}" if partition else name for many in pairs for partition, name in many)
 

@@ -30,8 +30,8 @@ def table_schema(view: View) -> Schema:
     """
     commits = visible_commits(view) or completed_data(view.table.timeline)
     stating = [one for one in commits if commit_metadata(one).schema is not None]
-    changing = [one for one in stating if commit_metadata(one).operation not in KEEPS_SCHEMA]
-    for newest in (changing or stating)[-1:]:
+    schema_writes = [one for one in stating if commit_metadata(one).operation not in KEEPS_SCHEMA]
+    for newest in (schema_writes or stating)[-1:]:
         return schema_of(newest)
     created = view.table.state.create_schema
     return without_meta_fields(created) if created else Schema(())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
-from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
+from hudi_model.configuration import Configuration, Properties, configure, is_true, valid_properties
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime, at_or_before
@@ -105,7 +105,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """One reading for each clause that has two; as released unless told.
+    """One reading for each clause that has two; as released by default.
 
     Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008, OW-035.
     """
@@ -168,7 +168,7 @@ def open_table(table: Table) -> OpenTable:
 
     Clauses: PR-002, PR-004, VR-002, VR-006, TL-012, TL-016.
     """
-    configuration = configure(sound_properties(table.properties, table.backup_properties))
+    configuration = configure(valid_properties(table.properties, table.backup_properties))
     refuse_unread_layouts(configuration)
     for damaged in table.malformed:
         raise damaged.refusal()

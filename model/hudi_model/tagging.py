@@ -105,7 +105,7 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
 
 
 def refuse_unclear(view: View, write: Write) -> None:
-    """Nothing, unless a partial update tells no partition, or the table's keys do not name their field as new ones do.
+    """Nothing, unless a partial update states no partition, or the table's keys do not name their field as new ones do.
 
     Raises: CONFIG_INVALID.
 

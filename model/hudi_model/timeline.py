@@ -163,11 +163,11 @@ def rolled_back(timeline: Timeline) -> frozenset[InstantTime]:
 
     Clauses: TL-017.
     """
-    contents = map(sound_content, completed_actions(timeline, Action.ROLLBACK, Action.RESTORE))
+    contents = map(valid_content, completed_actions(timeline, Action.ROLLBACK, Action.RESTORE))
     return frozenset(instant for one in contents if isinstance(one, RollbackMetadata) for instant in one.rolled_back)
 
 
-def sound_content(instant: Instant) -> Content:
+def valid_content(instant: Instant) -> Content:
     """The content of an instant's file.
 
     Raises: what the damage says, TIMELINE_FILE_CORRUPT most often.
@@ -184,7 +184,7 @@ def commit_metadata(instant: Instant) -> CommitMetadata:
 
     Clauses: TL-015.
     """
-    content = sound_content(instant)
+    content = valid_content(instant)
     if not isinstance(content, CommitMetadata):
         where = f"{instant.requested}.{instant.action}"
         found = "is empty" if content is None else "is no commit metadata"

@@ -1,4 +1,4 @@
-"""Upgrade and downgrade between versions 6, 8 and 9: the same rows, told in the way of another version.
+"""Upgrade and downgrade between versions 6, 8 and 9: the same rows, written in the way of another version.
 
 no failed writes, no logs ─ new timeline files beside the old ones ─ properties: the other version ─ old ones gone
 """
@@ -50,7 +50,7 @@ ONLY_IN_9 = ("hoodie.table.partial.update.mode", "hoodie.record.merge.property."
 def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str, InstantTime] | None = None) -> Effects:
     """An upgrade or a downgrade; until the properties are put the table has its old version, from then on the new one.
 
-    `put_at` tells when timeline files were put, by name: before version 8 nothing else says when an action completed.
+    `put_at` states when timeline files were put, by name: before version 8 nothing else says when an action completed.
 
     Raises: CONFIG_INVALID where no steps lead there, or where custom merging names no payload class.
 
@@ -117,15 +117,17 @@ def moved_history(table: Table, layout: int) -> Effects:
     rows = history_instants(table.history, 3 - layout)
     if layout == 1:
         return (durable.AppendArchivedLog(tuple(one for one in rows if one not in table.history.archived_log)),)
-    told = (replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows)
-    files = (history_file(told, 0),) if rows else ()
+    with_completion = (
+        replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows
+    )
+    files = (history_file(with_completion, 0),) if rows else ()
     version = max((one.version for one in table.history.manifests), default=0) + 1
     manifest = durable.PutManifest(Manifest(version, tuple(one.name for one in files)))
     return (*map(durable.PutHistoryFile, files), manifest, durable.SwapVersion(version))
 
 
 def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
-    """The properties after every step between two versions; before 6 no step changes how a table is told.
+    """The properties after every step between two versions; before 6 no step changes how a table is described.
 
     Raises: CONFIG_INVALID.
 

@@ -14,7 +14,7 @@ from hudi_model.effects import Effects, entry, forget, perform
 from hudi_model.files import Field, FileSlice, GroupId, Schema
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
-from hudi_model.metadata import asked_for, with_metadata
+from hudi_model.metadata import configured_effects, with_metadata
 from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
 from hudi_model.rejection import Reason, Rejection, Unsupported
@@ -59,9 +59,9 @@ def write(table: Table, request: Request, requested: InstantTime, completed: Ins
     """
     if has_nothing_to_do(table, request):
         return table
-    begun, effects = begin(table, request, requested)
+    started_write, effects = begin(table, request, requested)
     table = perform(table, effects)
-    staged, effects = stage(table, begun)
+    staged, effects = stage(table, started_write)
     table = perform(table, effects)
     return perform(table, commit(table, staged, completed))
 
@@ -78,13 +78,13 @@ def begin(table: Table, request: Request, requested: InstantTime) -> tuple[Write
     done = frozenset(one.requested for one in opened.timeline.instants if one.state is State.COMPLETED)
     usual = Action.DELTA_COMMIT if opened.configuration.merge_on_read else Action.COMMIT
     action = Action.REPLACE_COMMIT if request.operation in REPLACES else usual
-    begun = Write(requested, action, request, seen=done)
+    started_write = Write(requested, action, request, seen=done)
     plan = ReplacePlan("") if action is Action.REPLACE_COMMIT else None
-    return begun, (*heartbeat(begun, requested), enter(table, begun, State.REQUESTED, plan))
+    return started_write, (*heartbeat(started_write, requested), enter(table, started_write, State.REQUESTED, plan))
 
 
 def heartbeat(write: Write, moment: InstantTime | None) -> Effects:
-    """A beat of the write's heart where failed writes are told from living ones by it.
+    """An update of the write's heartbeat where failed writes are reported from active ones by it.
 
     Clauses: MK-005.
     """
@@ -230,9 +230,9 @@ def commit(table: Table, write: Write, completed: InstantTime, readings: Reading
     """
     refuse_conflicts(table, write, readings)
     done = enter(table, write, State.COMPLETED, write.metadata, completed)
-    asked = asked_for(table, write.request.settings)
+    configured = configured_effects(table, write.request.settings)
     ended = (done, durable.DeleteMarkers(write.requested), *heartbeat(write, None))
-    return *asked, *with_metadata(perform(table, asked), ended)
+    return *configured, *with_metadata(perform(table, configured), ended)
 
 
 def abort(table: Table, write: Write) -> Effects:
@@ -247,7 +247,7 @@ def abort(table: Table, write: Write) -> Effects:
 
 
 def has_completed(table: Table, write: Write) -> bool:
-    """Whether the write's completed file is there, whatever its writer was told.
+    """Whether the write's completed file is there, whatever its writer was given.
 
     Clauses: SA-005.
     """

@@ -16,9 +16,9 @@ from hudi_model_tools.transitions import is_legal_move
 Line: TypeAlias = Mapping[str, str]
 Complaint: TypeAlias = tuple[bool, str, str]
 """Whether it applies, what is wrong, what could have stood there."""
-UNDOING = frozenset({Action.ROLLBACK, Action.RESTORE})
+ROLLBACK_ACTIONS = frozenset({Action.ROLLBACK, Action.RESTORE})
 PLANNED = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT})
-"""What whoever comes may begin anew after a dead attempt; before version 8 a clustering is told as a replacecommit."""
+"""What any worker may begin anew after a failed attempt; before version 8 a clustering is a replacecommit."""
 FILED = DATA_ACTIONS | {Action.ROLLBACK, Action.CLEAN}
 """What changes which files there are: the metadata table has it before it completes; a restore may drop that table."""
 BOUNDS = re.compile(r"(\d+)_(\d+)_\d+\.parquet")
@@ -101,7 +101,7 @@ class Past:
         found = self.actions.get((requested, False))
         return found if found and found.state is not State.COMPLETED else None
 
-    def is_undoing(self, *actions: Action) -> bool:
+    def rolls_back(self, *actions: Action) -> bool:
         """Whether one of some actions is on the timeline and has not completed: whoever finds it may carry it out.
 
         Clauses: RB-004.
@@ -115,7 +115,7 @@ def accepts(trace: Iterable[Line], timeline: Iterable[TimelineEntry] = ()) -> Re
 
     Clauses: TM-003, TM-005, TL-003, TL-006, TL-013.
     """
-    past, number = begun(timeline), 0
+    past, number = past_of(timeline), 0
     for line in trace:
         number += 1
         for applies, wrong, allowed in complaints(past, line):
@@ -125,7 +125,7 @@ def accepts(trace: Iterable[Line], timeline: Iterable[TimelineEntry] = ()) -> Re
     return None if number else Refusal(1, {}, "the trace is empty", "at least one line")
 
 
-def begun(timeline: Iterable[TimelineEntry]) -> Past:
+def past_of(timeline: Iterable[TimelineEntry]) -> Past:
     """What a timeline amounts to that was there before the first line."""
     past = Past()
     for entry in timeline:
@@ -164,7 +164,9 @@ def complaints(past: Past, line: Line) -> Iterator[Complaint]:  # noqa: C901 - o
             yield from file_complaints(past, line)
         case "delete_markers":
             known = past.pending(line["requested"])
-            free = known is None or known.is_of(process) or known.action in PLANNED or past.is_undoing(*UNDOING)
+            free = (
+                known is None or known.is_of(process) or known.action in PLANNED or past.rolls_back(*ROLLBACK_ACTIONS)
+            )
             yield not free, f"{line['requested']} is pending", "its completion, its abort or its rollback"
         case "commit_metadata_table":
             absent = past.pending(line["requested"]) is None
@@ -202,20 +204,20 @@ def creation_complaints(past: Past, line: Line) -> Iterator[Complaint]:
     """
     action, state, requested = Action(line["action"]), State[line["state"]], line["requested"]
     before = past.actions.get((requested, action is Action.SAVEPOINT))
-    told = f"{requested} is {before.action} {before.state.name}" if before else f"{requested} is not on the timeline"
+    present = f"{requested} is {before.action} {before.state.name}" if before else f"{requested} is not on the timeline"
     legal = is_legal_move(action, before.state if before else None, state)
     # Back to requested it goes as its inflight file disappears.
     again = before is not None and state is State.REQUESTED
-    yield not legal or again, told, "a legal next state"
+    yield not legal or again, present, "a legal next state"
     done = state is State.COMPLETED
     names = {name for name, _ in before.files.values()} if before else set()
     wanted = {completed_action(name) for name in names} if done else names
-    yield bool(wanted) and wanted != {action}, told, f"{', '.join(sorted(wanted))} in the state"
-    yield action is Action.SAVEPOINT and not is_saveable(past, requested), told, "a savepoint of a completed write"
-    asked = before is None and action is not Action.SAVEPOINT
+    yield bool(wanted) and wanted != {action}, present, f"{', '.join(sorted(wanted))} in the state"
+    yield action is Action.SAVEPOINT and not is_saveable(past, requested), present, "a savepoint of a completed write"
+    needs_request = before is None and action is not Action.SAVEPOINT
     given = past.times.get(line["process"], "no time")
-    yield asked and requested != given, f"the process generated {given} last", f"requested {given}"
-    locked = done or (asked and action not in DATA_ACTIONS)
+    yield needs_request and requested != given, f"the process generated {given} last", f"requested {given}"
+    locked = done or (needs_request and action not in DATA_ACTIONS)
     yield locked and past.holder != line["process"], f"{line['process']} does not hold the lock", "take_lock"
     late = done and line.get("completed", past.within) != past.within
     yield late, "the completion time was not generated under this lock", "generate_time, then completion"
@@ -242,12 +244,12 @@ def deletion_complaints(past: Past, line: Line) -> Iterator[Complaint]:
     saved, state, requested = line["action"] == Action.SAVEPOINT, State[line["state"]], line["requested"]
     known = past.actions.get((requested, saved))
     if known is None or state not in known.files:
-        undone = any(one.action in UNDOING for one in past.actions.values())
+        undone = any(one.action in ROLLBACK_ACTIONS for one in past.actions.values())
         yield not undone, f"{requested} has no such file", "a file that is there"
         return
     done = known.state is State.COMPLETED
     given_up = known.is_of(line["process"]) or (state is State.INFLIGHT and State.REQUESTED in known.files)
-    free = saved or done or given_up or past.is_undoing(*UNDOING)
+    free = saved or done or given_up or past.rolls_back(*ROLLBACK_ACTIONS)
     yield not free, f"{requested} is pending", "its abort, or its rollback first"
     archived = done and not saved and not may_undo(past, Action(line["action"]))
     yield (
@@ -267,7 +269,7 @@ def may_undo(past: Past, action: Action) -> bool:
     Clauses: RB-005, SR-006, SR-009.
     """
     restored = any(one.action is Action.RESTORE for one in past.actions.values())
-    return past.is_undoing(Action.RESTORE) or (action is Action.ROLLBACK and restored)
+    return past.rolls_back(Action.RESTORE) or (action is Action.ROLLBACK and restored)
 
 
 def after(past: Past, line: Line) -> Past:  # noqa: PLR0911 - one for each effect that later lines build on
@@ -313,7 +315,7 @@ def deleted(past: Past, line: Line) -> Past:
     place, state = (line["requested"], line["action"] == Action.SAVEPOINT), State[line["state"]]
     if place not in past.actions or state not in past.actions[place].files:
         return past
-    files = {one: told for one, told in past.actions[place].files.items() if one is not state}
+    files = {one: files_of for one, files_of in past.actions[place].files.items() if one is not state}
     rest = {key: one for key, one in past.actions.items() if key != place}
     undone = place[1] or may_undo(past, Action(line["action"]))
     logged = past.archive.logged - (state is State.COMPLETED and not undone)

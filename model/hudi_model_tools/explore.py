@@ -16,7 +16,7 @@ Law: TypeAlias = Callable[[World], str]
 """What is wrong with a state; the empty text where nothing is."""
 
 Progress: TypeAlias = Callable[[int, int, int], None]
-"""Told of states, transitions and depth, once for each step of the search."""
+"""Receives of states, transitions and depth, once for each step of the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,6 @@ def project(world: World) -> tuple[object, ...]:
     timeline = sorted((one.requested, one.action.value, one.state.name, one.completed or "") for one in table.timeline)
     files = sorted((one.partition, one.name) for many in (table.base_files, table.log_files) for one in many)
     processes = tuple(
-        (one.name, one.program, one.step, len(one.mind.value.todo), one.is_alive) for one in world.processes
+        (one.name, one.program, one.step, len(one.local.value.todo), one.is_alive) for one in world.processes
     )
     return world.shared.clock, world.shared.holder or "", tuple(timeline), tuple(files), processes

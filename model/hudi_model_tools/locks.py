@@ -93,7 +93,7 @@ def uncertainty(bound: int) -> int:
     return bound + 1
 
 
-def generate_in_turn(arrivals: tuple[tuple[int, int], ...], bound: int) -> tuple[InstantTime, ...]:
+def generate_serially(arrivals: tuple[tuple[int, int], ...], bound: int) -> tuple[InstantTime, ...]:
     """The times that processes get which arrive at true ticks with skewed clocks and take one lock in turn.
 
     Clauses: TM-003, TM-005.

@@ -42,7 +42,7 @@ class Unstored:
 Act: TypeAlias = Effect | Unstored
 TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
 NEVER, LATER = InstantTime(""), tick(10**5)
-"""Before and after every time of a search, not so late that a beating heart seems to stand still."""
+"""Before and after every time of a search, not so late that a running heartbeat seems stopped."""
 NO_WRITE = Write(NEVER, Action.COMMIT, Request(Operation.UPSERT))
 SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
     "compaction": (compaction, Action.COMPACTION),
@@ -55,14 +55,14 @@ SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class LocalState:
     """What a process knows; all but service, request and settings dies with it. `turn` names its next program."""
 
     service: str = ""
     request: Request = NO_WRITE.request
     settings: Mapping[str, str] = field(default_factory=dict)
     todo: tuple[Act, ...] = ()
-    turn: str = ""
+    next_program: str = ""
     done: tuple[Act, ...] = ()
     time: InstantTime = NEVER
     instant: InstantTime = NEVER
@@ -75,7 +75,7 @@ class Mind:
 
 
 Part: TypeAlias = Callable[[Iterable[Act]], Iterable[Act]]
-Step: TypeAlias = Callable[[Table, Mind], Mind | None]
+Step: TypeAlias = Callable[[Table, LocalState], LocalState | None]
 
 
 def program(name: str) -> tuple[Step, ...]:
@@ -100,8 +100,8 @@ def writer() -> tuple[Step, ...]:
 
     Clauses: OW-001, LK-003, TM-005.
     """
-    begun = (take_lock, generate_time, begin_write, release_lock)
-    return (*begun, stage_write, take_lock, generate_time, commit_write, release_lock)
+    opening = (take_lock, generate_time, begin_write, release_lock)
+    return (*opening, stage_write, take_lock, generate_time, commit_write, release_lock)
 
 
 def service() -> tuple[Step, ...]:
@@ -117,54 +117,54 @@ def executor() -> tuple[Step, ...]:
     return (prepare, take_lock, generate_time, finish, release_lock)
 
 
-def take_lock(_: Table, mind: Mind) -> Mind:
+def take_lock(_: Table, local: LocalState) -> LocalState:
     """Wait for the lock."""
-    return replace(mind, todo=(Unstored(TAKE),))
+    return replace(local, todo=(Unstored(TAKE),))
 
 
-def release_lock(_: Table, mind: Mind) -> Mind:
+def release_lock(_: Table, local: LocalState) -> LocalState:
     """Let go of the lock."""
-    return replace(mind, todo=(Unstored(RELEASE),))
+    return replace(local, todo=(Unstored(RELEASE),))
 
 
-def generate_time(_: Table, mind: Mind) -> Mind:
+def generate_time(_: Table, local: LocalState) -> LocalState:
     """Get a time."""
-    return replace(mind, todo=(Unstored(GENERATE),))
+    return replace(local, todo=(Unstored(GENERATE),))
 
 
-def begin_write(table: Table, mind: Mind) -> Mind:
+def begin_write(table: Table, local: LocalState) -> LocalState:
     """Request a write at the time just generated."""
-    write, effects = begin(table, mind.request, mind.time)
-    return replace(mind, write=write, instant=write.requested, todo=effects)
+    write, effects = begin(table, local.request, local.time)
+    return replace(local, write=write, instant=write.requested, todo=effects)
 
 
-def stage_write(table: Table, mind: Mind) -> Mind:
+def stage_write(table: Table, local: LocalState) -> LocalState:
     """Make the files; a write that meets a plan it may not touch goes on to abort."""
     try:
-        write, effects = stage(table, mind.write)
+        write, effects = stage(table, local.write)
     except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, turn="abort")
-    return replace(mind, write=write, todo=effects)
+        return replace(local, refused=rejection.reason, next_program="abort")
+    return replace(local, write=write, todo=effects)
 
 
-def commit_write(table: Table, mind: Mind) -> Mind:
+def commit_write(table: Table, local: LocalState) -> LocalState:
     """Check and complete; a write in conflict goes on to abort."""
     try:
-        return replace(mind, todo=commit(table, mind.write, mind.time))
+        return replace(local, todo=commit(table, local.write, local.time))
     except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, turn="refused")
+        return replace(local, refused=rejection.reason, next_program="refused")
 
 
-def abort_write(table: Table, mind: Mind) -> Mind:
+def abort_write(table: Table, local: LocalState) -> LocalState:
     """Remove what was staged."""
-    return replace(mind, todo=abort(table, mind.write))
+    return replace(local, todo=abort(table, local.write))
 
 
-def wake_up(table: Table, mind: Mind) -> Mind | None:
+def wake_up(table: Table, local: LocalState) -> LocalState | None:
     """Take up a plan that waits, else make one if there is anything to plan."""
-    if waiting := pending_plans(table, mind.service):
-        return replace(mind, instant=waiting[0], turn="executor")
-    return mind if SERVICES[mind.service][0].schedule(table, LATER, mind.settings) else None
+    if waiting := pending_plans(table, local.service):
+        return replace(local, instant=waiting[0], next_program="executor")
+    return local if SERVICES[local.service][0].schedule(table, LATER, local.settings) else None
 
 
 def pending_plans(table: Table, service: str) -> tuple[InstantTime, ...]:
@@ -173,21 +173,21 @@ def pending_plans(table: Table, service: str) -> tuple[InstantTime, ...]:
     return tuple(one.requested for one in kept if one.state is not State.COMPLETED)
 
 
-def plan(table: Table, mind: Mind) -> Mind:
+def plan(table: Table, local: LocalState) -> LocalState:
     """Request the service; where others did its work meanwhile, be done."""
-    effects = SERVICES[mind.service][0].schedule(table, mind.time, mind.settings)
-    return replace(mind, instant=mind.time, todo=effects, turn="" if effects else "idle")
+    effects = SERVICES[local.service][0].schedule(table, local.time, local.settings)
+    return replace(local, instant=local.time, todo=effects, next_program="" if effects else "idle")
 
 
-def prepare(table: Table, mind: Mind) -> Mind:
+def prepare(table: Table, local: LocalState) -> LocalState:
     """The effects of a plan up to those that make it count, whose time is not known yet."""
-    found = carried_out(table, mind, LATER, lambda effects: takewhile(lambda one: not is_final(one), effects), "done")
+    found = carried_out(table, local, LATER, lambda effects: takewhile(lambda one: not is_final(one), effects), "done")
     return replace(found, done=found.todo)
 
 
-def finish(table: Table, mind: Mind) -> Mind:
+def finish(table: Table, local: LocalState) -> LocalState:
     """What follows what has been done of a plan, worked out anew at the time just generated."""
-    return carried_out(table, mind, mind.time, lambda effects: after(tuple(effects), mind.done), "idle")
+    return carried_out(table, local, local.time, lambda effects: after(tuple(effects), local.done), "idle")
 
 
 def after(effects: tuple[Act, ...], done: tuple[Act, ...]) -> tuple[Act, ...]:
@@ -195,13 +195,13 @@ def after(effects: tuple[Act, ...], done: tuple[Act, ...]) -> tuple[Act, ...]:
     return effects[max((place for place, one in enumerate(effects, start=1) if one in done), default=0) :]
 
 
-def carried_out(table: Table, mind: Mind, completed: InstantTime, part: Part, otherwise: str) -> Mind:
+def carried_out(table: Table, local: LocalState, completed: InstantTime, part: Part, otherwise: str) -> LocalState:
     """A part of what executing a plan does; a plan that others overtook gives way."""
     try:
-        effects = SERVICES[mind.service][0].execute(table, mind.instant, completed)
+        effects = SERVICES[local.service][0].execute(table, local.instant, completed)
     except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, turn=otherwise)
-    return replace(mind, todo=tuple(part(effects)))
+        return replace(local, refused=rejection.reason, next_program=otherwise)
+    return replace(local, todo=tuple(part(effects)))
 
 
 def is_final(effect: Act) -> bool:
@@ -210,18 +210,18 @@ def is_final(effect: Act) -> bool:
     return completes or isinstance(effect, CommitMetadataTable)
 
 
-def archive(table: Table, mind: Mind) -> Mind:
+def archive(table: Table, local: LocalState) -> LocalState:
     """Move old actions to the history."""
-    return replace(mind, todo=archival.archive(table, mind.settings))
+    return replace(local, todo=archival.archive(table, local.settings))
 
 
-def save(table: Table, mind: Mind) -> Mind:
+def save(table: Table, local: LocalState) -> LocalState:
     """Save the newest write, inside the lock."""
     newest = completed_data(timeline_of(table.timeline))[-1].requested
-    return replace(mind, instant=newest, todo=savepoints.savepoint(table, newest, mind.time))
+    return replace(local, instant=newest, todo=savepoints.savepoint(table, newest, local.time))
 
 
-def pick_snapshot(table: Table, mind: Mind) -> Mind:
+def pick_snapshot(table: Table, local: LocalState) -> LocalState:
     """Fix the completed instants to read, and the files of their slices.
 
     Clauses: RD-001, RD-004.
@@ -231,17 +231,17 @@ def pick_snapshot(table: Table, mind: Mind) -> Mind:
     slices = tuple(map(operation_on, snapshot_slices(view_at(opened, None, RELEASED))))
     reads = (Unstored(READ, (one.partition, one.file_id, one.base_instant)) for one in slices)
     seen = tuple(one for one in table.timeline if one.state is State.COMPLETED)
-    return replace(mind, seen=seen, slices=slices, todo=(Unstored("pick_snapshot", (upto,)), *reads))
+    return replace(local, seen=seen, slices=slices, todo=(Unstored("pick_snapshot", (upto,)), *reads))
 
 
-def read_next_slice(table: Table, mind: Mind) -> Mind:
+def read_next_slice(table: Table, local: LocalState) -> LocalState:
     """The rows of the next slice, from its files as they are by now; a reader that misses one gives up.
 
     Clauses: RD-002, RD-011, RD-018.
     """
-    view = view_at(open_table(replace(table, timeline=mind.seen)), None, RELEASED)
+    view = view_at(open_table(replace(table, timeline=local.seen)), None, RELEASED)
     try:
-        rows = read_slice(view, planned_slice(table, mind.slices[0]), table_schema(view))
+        rows = read_slice(view, planned_slice(table, local.slices[0]), table_schema(view))
     except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, todo=(), slices=())
-    return replace(mind, rows=(*mind.rows, *rows), slices=mind.slices[1:])
+        return replace(local, refused=rejection.reason, todo=(), slices=())
+    return replace(local, rows=(*local.rows, *rows), slices=local.slices[1:])

@@ -25,13 +25,13 @@ from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import DATA_ACTIONS
 
-from hudi_model_tools.programs import GENERATE, RELEASE, Act, Mind, Unstored, program, read_next_slice
-from hudi_model_tools.store import Kept, Store
+from hudi_model_tools.programs import GENERATE, RELEASE, Act, LocalState, Unstored, program, read_next_slice
+from hudi_model_tools.store import Interned, Store
 
 OWN = (BeatHeart, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
 """Effects on what no process looks at as long as the one that has them lives."""
-DEAD = InstantTime("19700101000000000")
-"""When a heart that stands still beat last: longer ago than any patience."""
+EXPIRED = InstantTime("19700101000000000")
+"""When a stopped heartbeat was last updated: longer ago than any patience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Process:
 
     name: str
     program: str
-    mind: Kept[Mind]
+    local: Interned[LocalState]
     step: int = 0
     is_alive: bool = True
 
@@ -49,7 +49,7 @@ class Process:
 class Shared:
     """What all processes see: the table, who holds its lock, the last tick that was given out."""
 
-    table: Kept[Table]
+    table: Interned[Table]
     holder: str | None = None
     clock: int = 0
 
@@ -70,7 +70,7 @@ class Move:
     process: Process
     acts: tuple[Act, ...]
     world: World
-    dies: bool = False
+    is_crash: bool = False
 
 
 Stand: TypeAlias = tuple[tuple[Act, ...], Process, Shared]
@@ -82,7 +82,7 @@ class Protocol:
 
     def __init__(self, store: Store, crashes: int = 0, *, whole: bool = False) -> None:
         self._store, self._crashes, self._whole = store, crashes, whole
-        self._turns: dict[tuple[Process, Shared], tuple[Stand, ...]] = {}
+        self._stands_of: dict[tuple[Process, Shared], tuple[Stand, ...]] = {}
 
     def moves(self, world: World) -> tuple[Move, ...]:
         """What may happen next: a turn of some process, or its death before or within its turn.
@@ -92,23 +92,23 @@ class Protocol:
         """
         found = []
         for place, process in enumerate(world.processes):
-            *dying, last = self._turn(process, world.shared)
+            *crashable, last = self._stands(process, world.shared)
             if last[0]:
                 found.append(Move(process, last[0], placed(world, place, *last[1:])))
             if world.crashes < self._crashes:
-                stands = (one for one in dying or (last,) if may_die(one[1]))
-                found += [Move(process, one[0], self._dead(world, place, one), dies=True) for one in stands]
+                stands = (one for one in crashable or (last,) if may_crash(one[1]))
+                found += [Move(process, one[0], self._crashed(world, place, one), is_crash=True) for one in stands]
         return tuple(found)
 
-    def _turn(self, process: Process, shared: Shared) -> tuple[Stand, ...]:
+    def _stands(self, process: Process, shared: Shared) -> tuple[Stand, ...]:
         """How a process stands before, within and after its turn; no more than before where it has none."""
         key = process, shared
-        if key not in self._turns:
+        if key not in self._stands_of:
             stands: list[Stand] = [((), process, shared)]
             while (step := self._step(*stands[-1])) is not None:
                 stands.append(step)
-            self._turns[key] = tuple(stands)
-        return self._turns[key]
+            self._stands_of[key] = tuple(stands)
+        return self._stands_of[key]
 
     def _step(self, acts: tuple[Act, ...], process: Process, shared: Shared) -> Stand | None:
         """One act more, if the process can have it and it still belongs to the turn."""
@@ -118,7 +118,7 @@ class Protocol:
             return None
         return (*acts, done[0]), *done[1:]
 
-    def _dead(self, world: World, place: int, stand: Stand) -> World:
+    def _crashed(self, world: World, place: int, stand: Stand) -> World:
         """The world in which a process has died where it stood."""
         return crash(placed(world, place, *stand[1:]), place, self._store)
 
@@ -128,41 +128,45 @@ def placed(world: World, place: int, process: Process, shared: Shared) -> World:
     return World(shared, (*world.processes[:place], process, *world.processes[place + 1 :]), world.crashes)
 
 
-def make_ready(process: Process, table: Table) -> tuple[Process, Mind] | None:
+def make_ready(process: Process, table: Table) -> tuple[Process, LocalState] | None:
     """A process that knows what to do next: it takes steps, reading only, until one has effects."""
-    name, step, mind = process.program, process.step, process.mind.value
-    while process.is_alive and not mind.todo:
+    name, step, local = process.program, process.step, process.local.value
+    while process.is_alive and not local.todo:
         steps = program(name)
-        found = steps[step](table, mind) if step < len(steps) else None
+        found = steps[step](table, local) if step < len(steps) else None
         if found is None:
             return None
-        name, step, mind = (found.turn, 0, replace(found, turn="")) if found.turn else (name, step + 1, found)
-    return (replace(process, program=name, step=step), mind) if process.is_alive else None
+        name, step, local = (
+            (found.next_program, 0, replace(found, next_program="")) if found.next_program else (name, step + 1, found)
+        )
+    return (replace(process, program=name, step=step), local) if process.is_alive else None
 
 
-def perform_act(process: Process, mind: Mind, shared: Shared, store: Store) -> tuple[Act, Process, Shared] | None:
+def perform_act(
+    process: Process, local: LocalState, shared: Shared, store: Store
+) -> tuple[Act, Process, Shared] | None:
     """The next act done; None where it is to take a lock that another process holds.
 
     Clauses: TM-003, TM-005, SA-001, SA-002.
     """
-    act, mind = mind.todo[0], replace(mind, todo=mind.todo[1:])
+    act, local = local.todo[0], replace(local, todo=local.todo[1:])
     match act:
         case Unstored("take_lock"):
             if not is_free(shared):
                 return None
-            shared, mind = replace(shared, holder=process.name), replace(mind, holds=True)
+            shared, local = replace(shared, holder=process.name), replace(local, holds=True)
         case Unstored("release_lock"):
-            shared, mind = let_go(shared, process), replace(mind, holds=False)
+            shared, local = let_go(shared, process), replace(local, holds=False)
         case Unstored("generate_time"):
             shared = replace(shared, clock=next_tick(shared))
-            mind = replace(mind, time=tick(shared.clock))
+            local = replace(local, time=tick(shared.clock))
         case Unstored("read_slice"):
-            mind = read_next_slice(shared.table.value, mind)
+            local = read_next_slice(shared.table.value, local)
         case Unstored():
             pass
         case _:
             shared = replace(shared, table=store.keep(apply(shared.table.value, act)))
-    return act, replace(process, mind=store.keep(mind)), shared
+    return act, replace(process, local=store.keep(local)), shared
 
 
 def is_free(shared: Shared) -> bool:
@@ -203,45 +207,45 @@ def is_unseen(act: Act, process: Process, shared: Shared) -> bool:
         case CommitMetadataTable():
             return locked
         case PutLogFile(file):
-            return file.instant == process.mind.value.instant
+            return file.instant == process.local.value.instant
         case DeleteDataFile():
-            return process.program in ("abort", "refused") and bool(process.mind.value.todo)
-    return isinstance(act, OWN) and (locked or bool(process.mind.value.todo))
+            return process.program in ("abort", "refused") and bool(process.local.value.todo)
+    return isinstance(act, OWN) and (locked or bool(process.local.value.todo))
 
 
-def may_die(process: Process) -> bool:
+def may_crash(process: Process) -> bool:
     """Whether the death of a process can matter: it has begun and is not done, and it has durable effects."""
-    begun = process.step > 0 or bool(process.mind.value.todo)
-    done = process.step == len(program(process.program)) and not process.mind.value.todo
-    return process.is_alive and begun and not done and process.program != "reader"
+    has_started = process.step > 0 or bool(process.local.value.todo)
+    done = process.step == len(program(process.program)) and not process.local.value.todo
+    return process.is_alive and has_started and not done and process.program != "reader"
 
 
 def crash(world: World, place: int, store: Store) -> World:
-    """A process dies: its lease ends, its heart stands still; a service begins anew, a write does not.
+    """A process dies: its lease ends, its heartbeat stops; a service begins anew, a write does not.
 
     Clauses: LK-002, RB-002, CP-002.
     """
     process = world.processes[place]
-    told = process.mind.value
-    shared = lease_ended(with_dead_heart(world.shared, told.instant, store), process)
-    mind = store.keep(Mind(told.service, told.request, told.settings, instant=told.instant))
-    again = replace(process, program="service" if told.service else process.program, mind=mind, step=0)
-    after = replace(again, is_alive=bool(told.service))
+    before = process.local.value
+    shared = lease_ended(with_expired_heartbeat(world.shared, before.instant, store), process)
+    local = store.keep(LocalState(before.service, before.request, before.settings, instant=before.instant))
+    again = replace(process, program="service" if before.service else process.program, local=local, step=0)
+    after = replace(again, is_alive=bool(before.service))
     return replace(placed(world, place, after, shared), crashes=world.crashes + 1)
 
 
-def with_dead_heart(shared: Shared, instant: InstantTime, store: Store) -> Shared:
-    """The heart of a write beat last long ago.
+def with_expired_heartbeat(shared: Shared, instant: InstantTime, store: Store) -> Shared:
+    """The heartbeat of a write was last updated long ago.
 
     Clauses: RB-002.
     """
     table = shared.table.value
-    beats = frozenset((one, DEAD if one == instant else beat) for one, beat in table.heartbeats)
+    beats = frozenset((one, EXPIRED if one == instant else beat) for one, beat in table.heartbeats)
     return replace(shared, table=store.keep(replace(table, heartbeats=beats)))
 
 
 def lease_ended(shared: Shared, process: Process) -> Shared:
-    """The lock of the dead is free.
+    """The lock of a failed process is free.
 
     Clauses: LK-002.
     """

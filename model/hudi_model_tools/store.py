@@ -13,7 +13,7 @@ UNORDERED = (Table, History)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[Value]):
+class Interned(Generic[Value]):
     """A value and its number; values are equal where their numbers are."""
 
     number: int
@@ -28,9 +28,9 @@ class Store:
         self._seen: dict[int, tuple[int, Any]] = {}
         self._names: dict[type, tuple[str, ...]] = {}
 
-    def keep(self, value: Value) -> Kept[Value]:
+    def keep(self, value: Value) -> Interned[Value]:
         """The value under its number."""
-        return Kept(self._number(value), value)
+        return Interned(self._number(value), value)
 
     def _number(self, value: Any) -> int:
         """The number of a dataclass or a mapping; an object looked into once is known by its identity."""

@@ -58,10 +58,10 @@ def action_faults(group: tuple[TimelineEntry, ...]) -> Iterator[Rejection]:
     Clauses: TL-005, TL-006, TL-011, TL-012.
     """
     kinds = sorted({completed_action(entry.action) for entry in group})
-    asked = {completed_action(entry.action) for entry in group if entry.state is not State.COMPLETED}
+    actions_requested = {completed_action(entry.action) for entry in group if entry.state is not State.COMPLETED}
     done = {entry.action: entry for entry in group if entry.state is State.COMPLETED}
-    if len(asked) == 1 and len(done) == 1 and len(kinds) > 1:
-        (kind,), ((action, entry),) = asked, done.items()
+    if len(actions_requested) == 1 and len(done) == 1 and len(kinds) > 1:
+        (kind,), ((action, entry),) = actions_requested, done.items()
         yield fault_of("TL-006", entry, f"what was requested to complete as {kind} completed as {action}")
     elif len(kinds) > 1:
         yield fault_of("TL-005", group[0], f"{' and '.join(kinds)} share one instant")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from hudi_model.actions import Action, Instant, State
-from hudi_model.configuration import sound_properties
+from hudi_model.configuration import valid_properties
 from hudi_model.files import FileSlice
 from hudi_model.history import history_instants
 from hudi_model.rejection import Rejection
@@ -15,7 +15,7 @@ from hudi_model.tables import RELEASED, Evidence, OpenTable, Table, View, open_t
 from hudi_model_tools.checks.commits import commit_violations
 from hudi_model_tools.checks.definition import definition_violations
 from hudi_model_tools.checks.files import file_violations
-from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, violation_of
 from hudi_model_tools.checks.history import history_violations
 from hudi_model_tools.checks.metadata import metadata_differences, metadata_table_violations
 from hudi_model_tools.checks.plans import plan_violations
@@ -39,7 +39,7 @@ def violations(table: Table) -> tuple[Violation, ...]:
     Clauses: SL-001, PR-004, TL-003, TL-016, RD-011, RD-013.
     """
     if table.properties is None and table.backup_properties is None:
-        sound_properties(None, None)
+        valid_properties(None, None)
     found = (*property_violations(table), *timeline_violations(table), *content_violations(table))
     return tuple(dict.fromkeys((*found, *reading_violations(table, {one.clause for one in found}))))
 
@@ -52,7 +52,7 @@ def reading_violations(table: Table, known: Collection[str]) -> Iterator[Violati
     try:
         opened = open_table(table)
     except Rejection as rejection:
-        yield from () if rejection.clause in known else (told(rejection),)
+        yield from () if rejection.clause in known else (violation_of(rejection),)
         return
     found = tuple(opened_violations(opened, table.evidence))
     yield from found
@@ -60,7 +60,7 @@ def reading_violations(table: Table, known: Collection[str]) -> Iterator[Violati
         view = view_at(opened, None, RELEASED)
         slices = snapshot_slices(view)
     except Rejection as rejection:
-        yield from () if rejection.clause in {*known, *(one.clause for one in found)} else (told(rejection),)
+        yield from () if rejection.clause in {*known, *(one.clause for one in found)} else (violation_of(rejection),)
         return
     yield from content_of(view, slices, table.evidence)
 
@@ -83,7 +83,7 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
         partial(refuse_missing, view, slices),
         partial(refuse_missing_logs, view, slices),
     )
-    # A file in a folder that is not marked is there: the folder is told.
+    # A file in a folder that is not marked is there: the folder is reported.
     yield from (one for one in missing if one.where not in evidence.unplaced)
     yield from file_violations(view, evidence)
     yield from plan_violations(view, slices)
@@ -95,7 +95,7 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
 
 
 def past_of(opened: OpenTable) -> tuple[Instant, ...]:
-    """The archived actions; none where the history is broken, which is told by itself."""
+    """The archived actions; none where the history is broken, which is reported on its own."""
     try:
         rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
     except Rejection:
@@ -114,5 +114,5 @@ def metadata_violations(table: Table) -> tuple[Violation, ...]:
     try:
         found = metadata_differences(table)
     except Rejection as rejection:
-        return (told(rejection),)
+        return (violation_of(rejection),)
     return tuple(error("MT-005", index, f"{key!r} is not as it is held") for index, key in found)

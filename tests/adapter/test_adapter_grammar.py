@@ -1,4 +1,4 @@
-"""Filters, instants, messages, reasons and Java: what an adapter is told and may say."""
+"""Filters, instants, messages, reasons and Java: what an adapter receives and may say."""
 
 import contextlib
 import json
@@ -70,13 +70,13 @@ class TestFilters:
             ["", "=", 1],
         ],
     )
-    def test_anything_else_is_told(self, form: Any):
+    def test_anything_else_is_reported(self, form: Any):
         """A filter that is not understood is never ignored."""
         with pytest.raises(FilterError):
             parse_filter(form)
 
     @given(JSON)
-    def test_any_json_parses_or_is_told(self, form: Any):
+    def test_any_json_parses_or_is_reported(self, form: Any):
         """One typed error."""
         with contextlib.suppress(FilterError):
             parse_filter(form)
@@ -115,7 +115,7 @@ class TestInstants:
     @pytest.mark.parametrize(
         "text", ["", "2025", "20251301000000", "2025010100000000x", "٢" * 17, 20250101000000, None]
     )
-    def test_anything_else_is_told(self, text: Any):
+    def test_anything_else_is_reported(self, text: Any):
         """A wrong instant is not a time far away."""
         with pytest.raises(InstantFormError):
             normal_instant(text)
@@ -151,7 +151,7 @@ class TestMessages:
             {"unsupported": {"feature": "x"}},
         ],
     )
-    def test_a_violation_is_told_with_its_message(self, message: Any):
+    def test_a_violation_is_reported_with_its_message(self, message: Any):
         """One answer, inside the folder, from the vocabulary."""
         with pytest.raises(MessageError, match=r"^answer: "):
             check_message("answer", message)
@@ -187,7 +187,7 @@ class TestJava:
 
         assert java.java_home() == tmp_path
 
-    def test_a_java_home_without_java_is_told(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def test_a_java_home_without_java_is_reported(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         """Better now than as a stack trace of Spark."""
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
 

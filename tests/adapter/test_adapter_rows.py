@@ -1,4 +1,4 @@
-"""Rows survive every file format, and bad files are told with one error."""
+"""Rows survive every file format, and bad files are reported with one error."""
 
 import contextlib
 import datetime as dt
@@ -41,13 +41,13 @@ class TestTypes:
         "text",
         ["", "int", "list<int32", "list<int32>>", "map<int32,string>", "struct<a>", "decimal(5)", "struct<:int32>"],
     )
-    def test_what_is_no_type_is_told(self, text: str):
+    def test_what_is_no_type_is_reported(self, text: str):
         """An unknown type is never taken for another."""
         with pytest.raises(LogicalTypeError):
             parse_type(text)
 
     @given(st.text(max_size=40))
-    def test_any_text_parses_or_is_told(self, text: str):
+    def test_any_text_parses_or_is_reported(self, text: str):
         """A header line can hold anything."""
         with contextlib.suppress(LogicalTypeError):
             parse_type(text)
@@ -83,7 +83,7 @@ class TestTypes:
         assert logical_type(arrow) == logical
 
     @pytest.mark.parametrize("arrow", [pa.uint64(), pa.duration("us"), pa.null(), pa.map_(pa.int32(), pa.int32())])
-    def test_arrow_types_without_counterpart_are_told(self, arrow: pa.DataType):
+    def test_arrow_types_without_counterpart_are_reported(self, arrow: pa.DataType):
         """Better an error than a guess."""
         with pytest.raises(LogicalTypeError):
             logical_type(arrow)
@@ -160,7 +160,7 @@ class TestValues:
             ("struct<a:int32>", {"b": 1}),
         ],
     )
-    def test_other_forms_are_told(self, logical: str, form: Any):
+    def test_other_forms_are_reported(self, logical: str, form: Any):
         """A value in the wrong form is an error, not a near miss."""
         with pytest.raises(ValueFormError):
             decode_value(form, logical)
@@ -178,7 +178,7 @@ class TestValues:
             ("decimal(3,1)", 1.5),
         ],
     )
-    def test_values_of_another_type_are_told(self, logical: str, value: Any):
+    def test_values_of_another_type_are_reported(self, logical: str, value: Any):
         """An encoder does not bend values."""
         with pytest.raises(ValueFormError):
             encode_value(value, logical)
@@ -229,7 +229,7 @@ class TestFiles:
             ("rows.arrow", b""),
         ],
     )
-    def test_a_bad_file_is_told_by_name(self, tmp_path: Path, name: str, content: bytes | None):
+    def test_a_bad_file_is_reported_by_name(self, tmp_path: Path, name: str, content: bytes | None):
         """An adapter's file can hold anything: one typed error names it."""
         if content is not None:
             (tmp_path / name).write_bytes(content)
@@ -239,7 +239,7 @@ class TestFiles:
 
     @given(st.binary(max_size=200), st.sampled_from(["jsonl", "arrow", "parquet"]))
     @patiently
-    def test_any_bytes_read_or_are_told(self, content: bytes, ending: str):
+    def test_any_bytes_read_or_are_reported(self, content: bytes, ending: str):
         """No bytes raise anything but the one error."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"rows.{ending}"
@@ -255,7 +255,7 @@ class TestFiles:
         with pytest.raises(RowsError, match="twice"):
             read_rows(tmp_path / "rows.arrow")
 
-    def test_nanoseconds_are_kept_or_told(self):
+    def test_nanoseconds_are_kept_or_reported(self):
         """Where a nanosecond would be lost, nothing is answered."""
         whole = pa.table({"t": pa.array([1_000], pa.timestamp("ns", "UTC"))})
         part = pa.table({"t": pa.array([1_001], pa.timestamp("ns", "UTC"))})

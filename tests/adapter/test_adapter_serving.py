@@ -62,7 +62,7 @@ def _raises(error: Exception) -> Operation:
     return operation
 
 
-def test_start_tells_who_answers():
+def test_start_names_the_implementation():
     """Name, version, language, features, ops: as the schema asks."""
     (started,) = _served(_adapter(_says(ValueAnswer(1))), START, STOP)
 
@@ -88,7 +88,7 @@ def test_a_file_written_by_the_adapter_is_named(tmp_path: Path):
 
 
 def test_warnings_go_with_the_answer(tmp_path: Path):
-    """What was skipped is told, with file and offset."""
+    """What was skipped is reported, with file and offset."""
     warning = AnswerWarning("LF-010", "torn", "a.log", 12)
     (answer,) = _served(_adapter(_says(ValueAnswer([], (warning,)))), _run(tmp_path))
 

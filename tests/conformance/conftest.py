@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.apache.dynamodb_local import missing_dynamodb_local
-from hudi_conformance.interop.peers.asking import peers_required
+from hudi_conformance.interop.peers.running import peers_required
 from hudi_conformance.runner.resources import CORPUS_VARIABLE
 from tiny_corpus import OTHER_ROWS, ROWS, Params, TinyCorpus
 

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from faulty_storage import Fault, FaultyStorage, When
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
+from hudi_conformance.bridge.operations import evaluate
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, OutcomeUnknownError
 from hudi_spark.testing import TableActions, WriteRequest, load_table
@@ -77,7 +77,7 @@ class Killed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A change of the storage fails: nothing of it took place, or all of it did and an error is told."""
+    """A change of the storage fails: nothing of it took place, or all of it did and an error is reported."""
 
     when: When
 
@@ -116,33 +116,33 @@ def tried(program: Program, way: Way, folder: Path, choose: Choose) -> int:
 
     numbers = list(choose(effects))
     for number in numbers:
-        copy, told = folder / f"tried-{number}" / "table", f"{way}, effect {number} of {effects}"
+        copy, label = folder / f"tried-{number}" / "table", f"{way}, effect {number} of {effects}"
         shutil.copytree(table, copy)
         broken = way.broken(program, copy, number)
         held = before if broken and completed(copy) == count else after
-        assert answers(copy) == held, told
-        went_on(program, copy, held, told)
+        assert answers(copy) == held, label
+        went_on(program, copy, held, label)
         shutil.rmtree(copy.parent)
     return len(numbers)
 
 
-def went_on(program: Program, table: Path, held: list[Row], told: str) -> None:
+def went_on(program: Program, table: Path, held: list[Row], label: str) -> None:
     """Another writer comes, then the service again, with no step in between; the table is whole, nothing is left."""
     writer = writer_of(LocalStorage(table))
     writer.write(WriteRequest("upsert", rows_of([_NEXT])))
-    assert answers(table) == sorted([*held, _NEXT]), f"the next write, {told}"
+    assert answers(table) == sorted([*held, _NEXT]), f"the next write, {label}"
     if program.name not in WRITES:
         program.run(writer)
-        assert answers(table) == sorted([*held, _NEXT]), f"run again, {told}"
-    assert TableActions(writer).validate_metadata() == (), told
-    assert [one for one in ask(load(table), "check_table", {}).content if one["severity"] == "error"] == [], told
-    assert left_over(table) == [], told
+        assert answers(table) == sorted([*held, _NEXT]), f"run again, {label}"
+    assert TableActions(writer).validate_metadata() == (), label
+    assert [one for one in evaluate(load(table), "check_table", {}).content if one["severity"] == "error"] == [], label
+    assert left_over(table) == [], label
 
 
 def left_over(table: Path) -> list[str]:
     """Hearts that beat no more, and markers but those of completed actions, which archival takes away."""
     _, timeline = load_table(LocalStorage(table))
     done = {one.requested for one in timeline.instants if one.is_completed}
-    temporary, hearts = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"
+    temporary, heartbeats = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"
     markers = [one for one in temporary.rglob("*") if one.is_file() and one.relative_to(temporary).parts[0] not in done]
-    return [str(one) for one in (*markers, *hearts.rglob("*")) if one.is_file()]
+    return [str(one) for one in (*markers, *heartbeats.rglob("*")) if one.is_file()]

@@ -27,75 +27,75 @@ def send(text: str | bytes) -> None:
         left = left[os.write(1, left) :]
 
 
-def answer(asked: Message, **content: Any) -> None:
+def answer(request: Message, **content: Any) -> None:
     """A message of the protocol."""
-    send(json.dumps({"seq": asked["seq"], **content}) + "\n")
+    send(json.dumps({"seq": request["seq"], **content}) + "\n")
 
 
-def result(asked: Message, value: Any) -> None:
+def result(request: Message, value: Any) -> None:
     """A value."""
-    answer(asked, result={"value": value})
+    answer(request, result={"value": value})
 
 
-def send_value(asked: Message, text: str) -> None:
+def send_value(request: Message, text: str) -> None:
     """A value as it is written."""
-    send(f'{{"seq":{asked["seq"]},"result":{{"value":{text}}}}}\n')
+    send(f'{{"seq":{request["seq"]},"result":{{"value":{text}}}}}\n')
 
 
-def errored(asked: Message, message: str, traceback: str = "") -> None:
+def errored(request: Message, message: str, traceback: str = "") -> None:
     """An error of the adapter's own."""
-    answer(asked, errored={"message": message, "traceback": traceback})
+    answer(request, errored={"message": message, "traceback": traceback})
 
 
-def good(asked: Message) -> None:
+def good(request: Message) -> None:
     """The rows that are expected."""
-    rows(asked, GOOD)
+    rows(request, GOOD)
 
 
-def rows(asked: Message, text: str | bytes, name: str = "r.jsonl") -> None:
+def rows(request: Message, text: str | bytes, name: str = "r.jsonl") -> None:
     """A rows file of these bytes."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    out(asked, name).write_bytes(data)
-    answer(asked, result={"rows_file": name})
+    out(request, name).write_bytes(data)
+    answer(request, result={"rows_file": name})
 
 
-def out(asked: Message, name: str = "r.jsonl") -> Path:
+def out(request: Message, name: str = "r.jsonl") -> Path:
     """A file of the answer."""
-    return Path(asked["out_dir"]) / name
+    return Path(request["out_dir"]) / name
 
 
-def linked(asked: Message, target: str) -> None:
+def linked(request: Message, target: str) -> None:
     """A rows file that is a link."""
-    out(asked).symlink_to(target)
-    answer(asked, result=ROWS)
+    out(request).symlink_to(target)
+    answer(request, result=ROWS)
 
 
-def fifo(asked: Message) -> None:
+def fifo(request: Message) -> None:
     """A rows file that nobody ever writes."""
-    os.mkfifo(out(asked))
-    answer(asked, result=ROWS)
+    os.mkfifo(out(request))
+    answer(request, result=ROWS)
 
 
-def folder(asked: Message) -> None:
+def folder(request: Message) -> None:
     """A rows file that is a folder."""
-    out(asked).mkdir()
-    answer(asked, result=ROWS)
+    out(request).mkdir()
+    answer(request, result=ROWS)
 
 
-def linked_folder(asked: Message) -> None:
+def linked_folder(request: Message) -> None:
     """A rows file below a folder that is a link."""
-    away = Path(asked["table"]) / "away"
+    away = Path(request["table"]) / "away"
     away.mkdir()
     (away / "r.jsonl").write_text(GOOD, encoding="utf-8")
-    out(asked, "sub").symlink_to(away)
-    answer(asked, result={"rows_file": "sub/r.jsonl"})
+    out(request, "sub").symlink_to(away)
+    answer(request, result={"rows_file": "sub/r.jsonl"})
 
 
-def sparse(asked: Message) -> None:
+def sparse(request: Message) -> None:
     """A rows file of a terabyte of nothing."""
-    with out(asked).open("wb") as file:
+    with out(request).open("wb") as file:
         file.truncate(1 << 40)
-    answer(asked, result=ROWS)
+    answer(request, result=ROWS)
 
 
 def table_of(kind: str) -> Any:
@@ -124,28 +124,28 @@ def table_of(kind: str) -> Any:
             raise ValueError(kind)
 
 
-def parquet(asked: Message, kind: str, **options: Any) -> None:
+def parquet(request: Message, kind: str, **options: Any) -> None:
     """A Parquet file."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
 
-    pq.write_table(table_of(kind), out(asked, "r.parquet"), compression="zstd", **options)
-    answer(asked, result={"rows_file": "r.parquet"})
+    pq.write_table(table_of(kind), out(request, "r.parquet"), compression="zstd", **options)
+    answer(request, result={"rows_file": "r.parquet"})
 
 
-def arrow(asked: Message, kind: str, compression: str | None = None) -> None:
+def arrow(request: Message, kind: str, compression: str | None = None) -> None:
     """An Arrow file."""
     import pyarrow as pa  # noqa: PLC0415 - a process that starts again does so in no time
 
     table, options = table_of(kind), pa.ipc.IpcWriteOptions(compression=compression)
     with (
-        pa.OSFile(str(out(asked, "r.arrow")), "wb") as sink,
+        pa.OSFile(str(out(request, "r.arrow")), "wb") as sink,
         pa.ipc.new_file(sink, table.schema, options=options) as to,
     ):
         to.write_table(table)
-    answer(asked, result={"rows_file": "r.arrow"})
+    answer(request, result={"rows_file": "r.arrow"})
 
 
-def offsets(asked: Message) -> None:
+def offsets(request: Message) -> None:
     """An Arrow file whose text lies outside of it."""
     import pyarrow as pa  # noqa: PLC0415 - likewise
 
@@ -153,7 +153,7 @@ def offsets(asked: Message) -> None:
     with pa.ipc.new_file(sink, table.schema) as to:
         to.write_table(table)
     good_offsets, bad_offsets = (pa.array([0, end], pa.int32()).buffers()[1].to_pybytes()[:8] for end in (77, 1 << 20))
-    rows(asked, sink.getvalue().to_pybytes().replace(good_offsets, bad_offsets), "r.arrow")
+    rows(request, sink.getvalue().to_pybytes().replace(good_offsets, bad_offsets), "r.arrow")
 
 
 def leave_child() -> None:
@@ -167,10 +167,10 @@ def note(pid: int) -> None:
     (Path(sys.argv[1]) / str(pid)).touch()
 
 
-def child_and_answer(asked: Message) -> None:
+def child_and_answer(request: Message) -> None:
     """A child in a session of its own, and a good answer."""
     leave_child()
-    good(asked)
+    good(request)
 
 
 def child_and_death(_: Message) -> None:
@@ -206,22 +206,22 @@ def dribble(_: Message) -> None:
         time.sleep(0.05)
 
 
-def late(asked: Message) -> None:
+def late(request: Message) -> None:
     """A good answer, and another one that nobody has asked for."""
-    good(asked)
+    good(request)
     time.sleep(0.5)
     send('{"seq":1,"unsupported":{"feature":"guessed"}}\n')
 
 
-def deaf(asked: Message) -> None:
+def deaf(request: Message) -> None:
     """A good answer, and no more questions are read."""
-    good(asked)
+    good(request)
     time.sleep(600)
 
 
-def nothing(asked: Message) -> None:
+def nothing(request: Message) -> None:
     """Nothing is supported."""
-    answer(asked, unsupported={"feature": asked["op"]})
+    answer(request, unsupported={"feature": request["op"]})
 
 
 NESTED = "[" * 100_000 + "]" * 100_000
@@ -239,62 +239,64 @@ DO: dict[str, Answers] = {
     "good": good,
     "fifo": fifo,
     "folder": folder,
-    "endless-device": lambda asked: linked(asked, "/dev/zero"),
-    "link-out": lambda asked: linked(asked, os.path.realpath(__file__)),
-    "link-to-itself": lambda asked: linked(asked, "r.jsonl"),
+    "endless-device": lambda request: linked(request, "/dev/zero"),
+    "link-out": lambda request: linked(request, os.path.realpath(__file__)),
+    "link-to-itself": lambda request: linked(request, "r.jsonl"),
     "linked-folder": linked_folder,
     "sparse": sparse,
-    "no-file": lambda asked: answer(asked, result=ROWS),
-    "name-with-nul": lambda asked: answer(asked, result={"rows_file": "a\0b.jsonl"}),
-    "long-name": lambda asked: answer(asked, result={"rows_file": "a" * 100_000 + ".jsonl"}),
-    "name-out": lambda asked: answer(asked, result={"rows_file": "../r.jsonl"}),
-    "rows-surrogate": lambda asked: rows(asked, GOOD.replace("k1", "\\ud800")),
-    "rows-no-utf8": lambda asked: rows(asked, GOOD.encode().replace(b"k1", b"\xff\xfe")),
-    "rows-nested": lambda asked: rows(asked, GOOD.replace('"k1"', NESTED)),
-    "rows-key-twice": lambda asked: rows(asked, GOOD.replace('"id":"k1"', '"id":"k2","id":"k1"')),
-    "rows-nan": lambda asked: rows(asked, GOOD.replace('"string"', '"float64"').replace('"k1"', "NaN")),
-    "rows-many-columns": lambda asked: rows(
-        asked,
+    "no-file": lambda request: answer(request, result=ROWS),
+    "name-with-nul": lambda request: answer(request, result={"rows_file": "a\0b.jsonl"}),
+    "long-name": lambda request: answer(request, result={"rows_file": "a" * 100_000 + ".jsonl"}),
+    "name-out": lambda request: answer(request, result={"rows_file": "../r.jsonl"}),
+    "rows-surrogate": lambda request: rows(request, GOOD.replace("k1", "\\ud800")),
+    "rows-no-utf8": lambda request: rows(request, GOOD.encode().replace(b"k1", b"\xff\xfe")),
+    "rows-nested": lambda request: rows(request, GOOD.replace('"k1"', NESTED)),
+    "rows-key-twice": lambda request: rows(request, GOOD.replace('"id":"k1"', '"id":"k2","id":"k1"')),
+    "rows-nan": lambda request: rows(request, GOOD.replace('"string"', '"float64"').replace('"k1"', "NaN")),
+    "rows-many-columns": lambda request: rows(
+        request,
         json.dumps({"schema": [{"name": f"c{i}", "type": "int64"} for i in range(200_000)]}) + "\n" + "{}\n" * 1000,
     ),
-    "rows-many": lambda asked: rows(asked, GOOD + '{"id":"k2"}\n' * 300_000),
-    "rows-huge-decimal": lambda asked: rows(
-        asked, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")
+    "rows-many": lambda request: rows(request, GOOD + '{"id":"k2"}\n' * 300_000),
+    "rows-huge-decimal": lambda request: rows(
+        request, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")
     ),
-    "rows-long-type": lambda asked: rows(asked, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")),
-    "parquet-broken": lambda asked: rows(asked, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
-    "parquet-one-cell": lambda asked: parquet(asked, "one-cell", use_dictionary=False, write_statistics=False),
-    "parquet-words": lambda asked: parquet(asked, "words"),
-    "parquet-delta": lambda asked: parquet(
-        asked, "words", use_dictionary=False, column_encoding={"id": "DELTA_BYTE_ARRAY"}
+    "rows-long-type": lambda request: rows(
+        request, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")
     ),
-    "parquet-nulls": lambda asked: parquet(asked, "nulls"),
-    "parquet-list": lambda asked: parquet(asked, "list"),
-    "arrow-broken": lambda asked: rows(asked, b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "r.arrow"),
-    "arrow-one-cell": lambda asked: arrow(asked, "one-cell", "zstd"),
-    "arrow-one-cell-lz4": lambda asked: arrow(asked, "one-cell", "lz4"),
-    "arrow-dictionary": lambda asked: arrow(asked, "dictionary"),
-    "arrow-views": lambda asked: arrow(asked, "views"),
-    "arrow-list": lambda asked: arrow(asked, "list", "zstd"),
-    "arrow-nulls": lambda asked: arrow(asked, "nulls", "zstd"),
+    "parquet-broken": lambda request: rows(request, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
+    "parquet-one-cell": lambda request: parquet(request, "one-cell", use_dictionary=False, write_statistics=False),
+    "parquet-words": lambda request: parquet(request, "words"),
+    "parquet-delta": lambda request: parquet(
+        request, "words", use_dictionary=False, column_encoding={"id": "DELTA_BYTE_ARRAY"}
+    ),
+    "parquet-nulls": lambda request: parquet(request, "nulls"),
+    "parquet-list": lambda request: parquet(request, "list"),
+    "arrow-broken": lambda request: rows(request, b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "r.arrow"),
+    "arrow-one-cell": lambda request: arrow(request, "one-cell", "zstd"),
+    "arrow-one-cell-lz4": lambda request: arrow(request, "one-cell", "lz4"),
+    "arrow-dictionary": lambda request: arrow(request, "dictionary"),
+    "arrow-views": lambda request: arrow(request, "views"),
+    "arrow-list": lambda request: arrow(request, "list", "zstd"),
+    "arrow-nulls": lambda request: arrow(request, "nulls", "zstd"),
     "arrow-offsets": offsets,
-    "surrogate": lambda asked: errored(asked, "\ud800"),
-    "surrogate-bytes": lambda asked: send(f'{{"seq":{asked["seq"]},"errored":{{"message":"\ud800"}}}}\n'),
+    "surrogate": lambda request: errored(request, "\ud800"),
+    "surrogate-bytes": lambda request: send(f'{{"seq":{request["seq"]},"errored":{{"message":"\ud800"}}}}\n'),
     "no-utf8": lambda _: send(b'{"seq":1,"errored":{"message":"\xff"}}\n'),
     "nul": lambda _: send(b"\0\n"),
-    "controls": lambda asked: errored(asked, "\x1b[2J\x1b]0;title\x07 \r\b\x9b1A \u202eabc", "\x1b[31m\n\x00\x7f"),
-    "megabytes": lambda asked: errored(asked, "long " * 500_000, "line\n" * 500_000),
-    "unsupported-controls": lambda asked: answer(asked, unsupported={"feature": "\x1b[2J" + "f" * 1_000_000}),
-    "rejected-controls": lambda asked: answer(
-        asked, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}
+    "controls": lambda request: errored(request, "\x1b[2J\x1b]0;title\x07 \r\b\x9b1A \u202eabc", "\x1b[31m\n\x00\x7f"),
+    "megabytes": lambda request: errored(request, "long " * 500_000, "line\n" * 500_000),
+    "unsupported-controls": lambda request: answer(request, unsupported={"feature": "\x1b[2J" + "f" * 1_000_000}),
+    "rejected-controls": lambda request: answer(
+        request, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}
     ),
-    "nested": lambda asked: send_value(asked, NESTED),
-    "nested-a-little": lambda asked: send_value(asked, "[" * 900 + "]" * 900),
-    "huge-int": lambda asked: send_value(asked, "9" * 100_000),
-    "large-int": lambda asked: send_value(asked, "9" * 4000),
-    "infinite": lambda asked: send_value(asked, "1e999"),
-    "nan": lambda asked: result(asked, float("nan")),
-    "key-twice": lambda asked: send_value(asked, '{"a":1,"a":2}'),
+    "nested": lambda request: send_value(request, NESTED),
+    "nested-a-little": lambda request: send_value(request, "[" * 900 + "]" * 900),
+    "huge-int": lambda request: send_value(request, "9" * 100_000),
+    "large-int": lambda request: send_value(request, "9" * 4000),
+    "infinite": lambda request: send_value(request, "1e999"),
+    "nan": lambda request: result(request, float("nan")),
+    "key-twice": lambda request: send_value(request, '{"a":1,"a":2}'),
     "array": lambda _: send("[1]\n"),
     "null": lambda _: send("null\n"),
     "empty-line": lambda _: send("\n"),
@@ -302,11 +304,13 @@ DO: dict[str, Answers] = {
     "wrong-seq": lambda _: send('{"seq":"other","unsupported":{"feature":"x"}}\n'),
     "seq-true": lambda _: send('{"seq":true,"unsupported":{"feature":"x"}}\n'),
     "nothing-in-it": answer,
-    "two-kinds": lambda asked: answer(asked, unsupported={"feature": "x"}, errored={"message": "y"}),
-    "unknown-reason": lambda asked: answer(asked, rejected={"reason": "NO_SUCH", "message": ""}),
-    "many-violations": lambda asked: answer(asked, warnings=[{"a": i} for i in range(300_000)], result={"value": []}),
-    "two-at-once": lambda asked: send(2 * f'{{"seq":{asked["seq"]},"unsupported":{{"feature":"x"}}}}\n'),
-    "long-message": lambda asked: result(asked, "x" * (LIMIT + 1)),
+    "two-kinds": lambda request: answer(request, unsupported={"feature": "x"}, errored={"message": "y"}),
+    "unknown-reason": lambda request: answer(request, rejected={"reason": "NO_SUCH", "message": ""}),
+    "many-violations": lambda request: answer(
+        request, warnings=[{"a": i} for i in range(300_000)], result={"value": []}
+    ),
+    "two-at-once": lambda request: send(2 * f'{{"seq":{request["seq"]},"unsupported":{{"feature":"x"}}}}\n'),
+    "long-message": lambda request: result(request, "x" * (LIMIT + 1)),
     "endless-line": endless_line,
     "flood": lambda _: flood(1),
     "flood-stderr": lambda _: flood(2),

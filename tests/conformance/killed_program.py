@@ -1,4 +1,4 @@
-"""A process that runs programs, and dies where it is told to: `python killed_program.py`, one request of JSON a line.
+"""A process that runs programs, and ends where it is configured to: `python killed_program.py`, a JSON request a line.
 
 For each request it forks a child that runs one program in-process with `KillAt` at an effect; the answer is the child's
 status: 0 where it ran through, -9 where it was killed. Forking saves a start of Python for every effect; a table made

@@ -2,7 +2,7 @@
 
 import random
 
-from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Implementation, Outcome, Question
+from hudi_conformance.report.evidence import CaseStep, Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.file_layout import BASE, CHANGES, LOG, DrawnFile, DrawnGroup, DrawnSlice
 from hudi_conformance.runner.cells import CHANGED, EQUAL, EXTRA, MISSING, Comparison, Line
 from hudi_conformance.runner.clauses import Clause
@@ -61,12 +61,12 @@ def _table(place: int) -> GoldenTable:
 def _question(place: int, table: GoldenTable, clauses: tuple[Clause, ...], chance: random.Random) -> Question:
     cited = tuple(clause.id for clause in chance.sample(clauses, 2))
     read = frozenset(file.path for file in table.groups[0].slices[0].files)
-    asked = Asked("read_snapshot", '{"columns": ["id"]}', "", "answers", (), read)
+    step = CaseStep("read_snapshot", '{"columns": ["id"]}', "", "answers", (), read)
     story = ("Two commits and a late row.", "A snapshot is read.", "The late row loses.")
     kills = (("late-row-wins", "A row that comes later wins."),)
     name, title = f"conformance::{table.id}::case-{place}", f"Case {place}: late data loses"
     features = tuple(chance.sample(FEATURES, 2))
-    return Question(name, table.id, title, cited, *story, table.version, features, kills, (asked, asked))
+    return Question(name, table.id, title, cited, *story, table.version, features, kills, (step, step))
 
 
 def _outcome(name: str, question: Question, chance: random.Random) -> Outcome:

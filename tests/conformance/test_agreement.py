@@ -1,4 +1,4 @@
-"""TLA+ modules and the model: the projection tells the future, agreement is found, and what differs is told."""
+"""TLA+ modules and the model: the projection states the future, agreement is found, and what differs is reported."""
 
 from collections import defaultdict, deque
 from dataclasses import replace
@@ -63,7 +63,7 @@ def test_counterexamples_are_of_one_length():
     assert (found.differs, found.length) == ((), 2)
 
 
-def test_a_rule_that_only_the_model_breaks_is_told_with_the_way_to_the_first_step():
+def test_a_rule_that_only_the_model_breaks_is_reported_with_the_path_to_the_first_step():
     """The module keeps the rule, the mutant does not: this must not pass for agreement."""
     found = compare(SPECS, replace(SMALL, mutant="lease-never-ends"))
 
@@ -71,7 +71,7 @@ def test_a_rule_that_only_the_model_breaks_is_told_with_the_way_to_the_first_ste
     assert any("where the other's Die leads to" in line for line in found.differs)
 
 
-def test_a_law_that_the_model_keeps_is_told():
+def test_a_law_that_the_model_keeps_is_reported():
     found = compare(SPECS, replace(SHORT, mutant=None))
 
     assert found.differs == ("the model keeps the law one_holder",)

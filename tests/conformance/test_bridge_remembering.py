@@ -12,12 +12,12 @@ class Reader:
     """Tells what a file holds, and how often it was asked."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.reads = 0
         self.remembered = Remembered(self.read)
 
     def read(self, storage: Storage, path: str) -> bytes:
         """The bytes."""
-        self.asked += 1
+        self.reads += 1
         return storage.read(path)
 
 
@@ -33,7 +33,7 @@ def test_a_copy_is_read_once(tmp_path: Path):
     reader, one, two = Reader(), stored(tmp_path / "1", b"x"), stored(tmp_path / "2", b"x")
 
     assert [reader.remembered(storage, NAME) for storage in (one, one, two, one)] == [b"x"] * 4
-    assert reader.asked == 1
+    assert reader.reads == 1
 
 
 def test_what_was_put_meanwhile_is_read(tmp_path: Path):
@@ -43,7 +43,7 @@ def test_what_was_put_meanwhile_is_read(tmp_path: Path):
         one.put(NAME, data)
         assert reader.remembered(one, NAME) == data
 
-    assert reader.asked == 2
+    assert reader.reads == 2
 
 
 def test_a_file_swapped_while_it_is_read_is_not_kept(tmp_path: Path):
@@ -53,7 +53,7 @@ def test_a_file_swapped_while_it_is_read_is_not_kept(tmp_path: Path):
     class Swapping(Reader):
         def read(self, storage: Storage, path: str) -> bytes:
             """Another writer is quicker."""
-            if not self.asked:
+            if not self.reads:
                 one.put(NAME, b"y")
             return super().read(storage, path)
 
@@ -69,4 +69,4 @@ def test_nothing_counts_where_a_mutant_may_be_at_the_bytes(tmp_path: Path):
         assert [reader.remembered(one, NAME) for _ in range(2)] == [b"x"] * 2
     reader.remembered(one, NAME)
 
-    assert reader.asked == 3
+    assert reader.reads == 3

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_conformance.bridge import load, store
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout
 from hudi_conformance.corpus.golden.questions import GoldenTable
@@ -154,9 +154,9 @@ def test_undecodable_contents_become_damaged_values(tmp_path: Path) -> None:
     written = table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     store(table.state(), tmp_path)
-    harm.tear(f"*/{written.base_files[0].name}", 30)(tmp_path)
-    harm.garble_content("*/.*.log.*")(tmp_path)
-    harm.tear(".hoodie/timeline/*_*.deltacommit", 50)(tmp_path)
+    corruption.tear(f"*/{written.base_files[0].name}", 30)(tmp_path)
+    corruption.garble_content("*/.*.log.*")(tmp_path)
+    corruption.tear(".hoodie/timeline/*_*.deltacommit", 50)(tmp_path)
     state = load(tmp_path)
 
     damaged = [file.records for file in state.base_files if isinstance(file.records, Damaged)]
@@ -173,11 +173,11 @@ def test_an_absent_folder_loads_as_a_table_without_properties(tmp_path: Path) ->
 
 
 def test_malformed_timeline_names_are_kept_apart(tmp_path: Path) -> None:
-    """A name that looks like an instant and is none is told to the model with its path."""
+    """A name that looks like an instant and is none reaches the model with its path."""
     table = GoldenTable("v9/names", Layout(9, merge_on_read=True))
     table.insert(second(1), fleet(10))
     store(table.state(), tmp_path)
-    harm.write(".hoodie/timeline/2025x_2026.commit")(tmp_path)
+    corruption.write(".hoodie/timeline/2025x_2026.commit")(tmp_path)
 
     malformed = load(tmp_path).malformed
 
@@ -208,7 +208,7 @@ def test_base_files_of_another_format_hold_the_same_rows(tmp_path: Path) -> None
     assert found.records == next(one for one in table.state().base_files if one.name == file.name).records
 
 
-def test_unread_kinds_are_told_as_such(tmp_path: Path) -> None:
+def test_unread_kinds_are_reported_as_such(tmp_path: Path) -> None:
     """An ORC file with moments that Arrow cannot hold is sound but not read: that is no damage."""
     table = GoldenTable("v9/orc", Layout(9, merge_on_read=False))
     file = table.insert(second(1), fleet(10)).base_files[0]

@@ -59,7 +59,7 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
 
 
 @pytest.mark.parametrize(
-    ("selection", "told"),
+    ("selection", "message"),
     [
         (Selection(areas=("reading", "merging")), "area 'merging'"),
         (Selection(areas=("readings",)), r"did you mean reading\?"),
@@ -70,12 +70,14 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
         (Selection(), "the corpus is empty"),
     ],
 )
-def test_every_word_of_a_selection_must_fit_a_case(tiny: TinyCorpus, passing: Params, selection: Selection, told: str):
+def test_every_word_of_a_selection_must_fit_a_case(
+    tiny: TinyCorpus, passing: Params, selection: Selection, message: str
+):
     """A mistyped area among good ones would quietly ask less."""
     if selection != Selection():
         tiny.case("one", passing)
 
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         select(load_cases(tiny.root), selection)
 
 
@@ -89,18 +91,18 @@ def test_options_that_fit_cases_but_no_case_together_are_refused(tiny: TinyCorpu
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[[case]]\nid = 'x'\n", "'title' is missing"),
         ("[[case", "cases.toml"),
         ("case = 3\n", "cases.toml"),
     ],
 )
-def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, told: str):
-    """A mistake in a case file is told with the table and the file."""
+def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, message: str):
+    """A mistake in a case file is reported with the table and the file."""
     (tiny.table() / "cases.toml").write_text(text, encoding="utf-8")
 
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         load_cases(tiny.root)
 
 
@@ -154,13 +156,13 @@ class TestWhereTheCorpusIs:
 
         assert resources.unpacked(archive) != first
 
-    def test_no_archive_is_told(self, tmp_path: Path):
+    def test_no_archive_is_reported(self, tmp_path: Path):
         """A wheel without its corpus runs nothing."""
         with pytest.raises(CorpusError, match=r"corpus\.zip"):
             resources.unpacked(tmp_path / "corpus.zip")
 
     def test_a_named_folder_must_hold_tables(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        """A wrong variable is told, not taken for an empty corpus."""
+        """A wrong variable is reported, not taken for an empty corpus."""
         monkeypatch.setenv(resources.CORPUS_VARIABLE, str(tmp_path))
 
         with pytest.raises(CorpusError, match="golden_tables"):
@@ -182,15 +184,13 @@ def test_a_command_line_is_named_after_its_program(tiny: TinyCorpus, text: str, 
 
 
 @pytest.mark.parametrize("text", ["", "no-such-program", "'unclosed"])
-def test_what_names_no_adapter_is_told(tiny: TinyCorpus, text: str):
+def test_what_names_no_adapter_is_reported(tiny: TinyCorpus, text: str):
     """A typing error is not a failing implementation."""
     with pytest.raises(AdapterConfigError):
         find_adapter(text, tiny.root)
 
 
-def test_a_file_of_ones_own_holds_wherever_the_suite_is_run(
-    tiny: TinyCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_user_s_adapter_file_works_from_any_folder(tiny: TinyCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Its command runs in the file's folder, and its lists lie beside it; the command may be one text."""
     (tmp_path / "theirs").mkdir()
     for name in ("known.toml", "skips.toml"):
@@ -209,7 +209,7 @@ def test_a_file_of_ones_own_holds_wherever_the_suite_is_run(
 
 
 @pytest.mark.parametrize("content", ["name = 3", "name = 'x'", "[[", 'name = "x"\ncommand = 3'])
-def test_a_broken_adapter_file_is_told(tiny: TinyCorpus, content: str):
+def test_a_broken_adapter_file_is_reported(tiny: TinyCorpus, content: str):
     """The file is named."""
     (tiny.root / "adapters" / "broken.toml").write_text(content, encoding="utf-8")
 
@@ -218,12 +218,12 @@ def test_a_broken_adapter_file_is_told(tiny: TinyCorpus, content: str):
 
 
 def test_every_case_with_two_answers_cites_the_clause_that_has_two_readings():
-    """Which reading an implementation follows is told clause by clause: the clause must be known."""
+    """Which reading an implementation follows is reported clause by clause: the clause must be known."""
     root = Path(__file__).resolve().parents[2]
     book = ClauseBook(root)
     cases = load_cases(root)
-    asked = [(case, step) for case in cases for step in case.steps if len(step.expectations) > 1]
+    cited = [(case, step) for case in cases for step in case.steps if len(step.expectations) > 1]
 
-    nameless = [case.id for case, step in asked if not book.has_readings(step.clause or book.reading_clause(case))]
+    nameless = [case.id for case, step in cited if not book.has_readings(step.clause or book.reading_clause(case))]
 
     assert nameless == []

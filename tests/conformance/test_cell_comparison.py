@@ -62,7 +62,7 @@ def test_a_changed_row_is_one_line_that_names_its_cells():
     assert [(line.sort, line.columns) for line in found.lines] == [(MISSING, ()), (CHANGED, ("ts",)), (EXTRA, ())]
 
 
-def test_rows_without_a_key_of_one_column_are_told_apart_by_two():
+def test_rows_without_a_single_key_column_are_matched_by_two():
     schema = (("city", "string"), ("day", "string"), ("n", "int64"))
     expected = Rows(schema, (("x", "1", 1), ("x", "2", 1), ("y", "1", 1)))
     actual = Rows(schema, (("x", "1", 1), ("x", "2", 9), ("y", "1", 1)))

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge import load_for
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.interop.real_tables import cache, checking
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import errors_in
 from hudi_conformance.interop.real_tables.known import KnownDifference
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, check
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -59,7 +59,7 @@ def one_of(table: Path, pattern: str) -> Path:
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
-def test_nothing_false_is_told_of_any_table_that_apache_hudi_wrote(deep: bool) -> None:
+def test_no_table_of_apache_hudi_has_a_false_violation(deep: bool) -> None:
     """What some of them have of torn bytes readers skip, and is a warning."""
     tables = written_by_apache()
     assert len(tables) > 50
@@ -82,12 +82,14 @@ def test_looking_without_rows_finds_part_of_what_looking_with_rows_finds() -> No
         assert found_in(folder / "table") <= deep, folder.name
 
 
-def test_the_ops_of_the_protocol_read_rows_unless_told_not_to() -> None:
+def test_the_ops_of_the_protocol_read_rows_by_default() -> None:
     """A key that stands in two file groups shows only where rows are read."""
     table = GOLDEN / "v6" / "bad_key_in_two_groups" / "table"
 
     def clauses(**params: bool) -> set[str]:
-        return {one["clause"] for one in ask(load_for("check_table", table, params), "check_table", params).content}
+        return {
+            one["clause"] for one in evaluate(load_for("check_table", table, params), "check_table", params).content
+        }
 
     assert clauses() == clauses(deep=True) == {"DM-001"}
     assert clauses(deep=False) == set()
@@ -131,20 +133,20 @@ def stated(path: Path, key: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("what", FAULTS)
-def test_a_fault_of_a_stored_table_is_told_by_its_clause(indexed: Path, what: str) -> None:
+def test_a_fault_of_a_stored_table_is_reported_by_its_clause(indexed: Path, what: str) -> None:
     clause, damage = FAULTS[what]
     assert found_in(indexed) == set()
     damage(indexed)
     assert (clause, "error") in found_in(indexed)
 
 
-def test_of_a_folder_that_is_not_marked_nothing_but_the_folder_is_told(indexed: Path) -> None:
+def test_only_the_folder_is_reported_where_it_has_no_metafile(indexed: Path) -> None:
     """Its files are there, and neither the timeline nor the list of files names too many."""
     one_of(indexed, "*/.hoodie_partition_metadata").unlink()
     assert found_in(indexed) == {("SL-002", "error")}
 
 
-def test_an_action_that_the_metadata_table_lacks_is_told(indexed: Path) -> None:
+def test_an_action_that_the_metadata_table_lacks_is_reported(indexed: Path) -> None:
     """The newest action's files of the metadata timeline are gone, as if its writer had not known of the table."""
     instant = max(path.name for path in (indexed / ".hoodie/timeline").glob("*.deltacommit")).partition("_")[0]
     for path in (indexed / ".hoodie/metadata/.hoodie/timeline").glob(f"{instant}*"):
@@ -190,7 +192,7 @@ def test_a_storage_that_is_only_read_refuses_each_write(indexed: Path, folder: s
     assert storage.list_folders() == sorted(path.name for path in below.iterdir() if path.is_dir())
 
 
-def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> None:
+def test_progress_over_many_files_is_reported(tmp_path: Path) -> None:
     """The table of the benchmark, smaller."""
     command = [sys.executable, str(MANY_FILES), "--files", "120", "--writes", "12"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -202,7 +204,7 @@ def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> No
     assert 0 < len(seen) < files
 
 
-def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
+def check_by(adapter: str = CHECKER, *, deep: bool = False) -> Check:
     return Check(find_adapter(adapter, suite_root()), deep=deep)
 
 
@@ -210,24 +212,24 @@ def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it asks for, then each place."""
-    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), asked(adapter), as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), check_by(adapter), as_json=False) == VALID
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), asked(adapter), as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), check_by(adapter), as_json=False) == VALID
     assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(adapter, deep=True), as_json=False) == BROKEN
-    told = capsys.readouterr().out
-    assert "error TL-012  Instants are unique" in told
-    assert "rule: No two actions have the same requested time" in told
-    assert "(hudi-conformance clause TL-012)" in told
-    assert "1 errors, 0 warnings" in told
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(adapter, deep=True), as_json=False) == BROKEN
+    printed = capsys.readouterr().out
+    assert "error TL-012  Instants are unique" in printed
+    assert "rule: No two actions have the same requested time" in printed
+    assert "(hudi-conformance clause TL-012)" in printed
+    assert "1 errors, 0 warnings" in printed
 
 
 def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(), as_json=True) == BROKEN
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(), as_json=True) == BROKEN
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
     for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
-        assert check(place, asked(), as_json=True) == NOT_JUDGED
+        assert check(place, check_by(), as_json=True) == NO_VERDICT
         assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
 
 
@@ -245,7 +247,7 @@ def test_what_an_adapter_cannot_judge_is_no_sound_table(
 ) -> None:
     adapter = AdapterConfig("other", (sys.executable, *command))
     limits = Check(adapter, limit_s=2.0, start_limit_s=2.0 if "sleep" in command[-1] else 60.0)
-    assert check(str(INDEXED), limits, as_json=False) == NOT_JUDGED
+    assert check(str(INDEXED), limits, as_json=False) == NO_VERDICT
     assert message in capsys.readouterr().out
 
 
@@ -255,12 +257,12 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hudi_conformance.cli", "check-table", str(INDEXED)]
     environment = {**os.environ, "COLUMNS": "160"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (SOUND, "0 errors, 0 warnings")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (VALID, "0 errors, 0 warnings")
     assert "checked by hudi-spark-in-process" in done.stdout
     wrong = subprocess.run(
         [*command, "--option", "endpoint"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
     )
-    assert wrong.returncode == NOT_JUDGED
+    assert wrong.returncode == NO_VERDICT
     assert "endpoint is no key=value" in wrong.stdout + wrong.stderr
 
 
@@ -268,7 +270,7 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     ("table", "clauses"),
     [("v9/apache_mor_torn_log", []), ("v9/bad_two_completions", ["TL-012"]), ("v9/bad_checksum", ["PR-003"])],
 )
-def test_of_tables_that_a_release_wrote_only_errors_are_told(
+def test_of_tables_that_a_release_wrote_only_errors_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, clauses: list[str]
 ) -> None:
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
@@ -281,7 +283,7 @@ NULL = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.n
 LISTED = KnownDifference(("*::check_table",), "*", "a reason", "some evidence")
 
 
-SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
+DIFFERENCES: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
     "nothing of what both warn of": ("v9/apache_mor_torn_log", CHECKER, (), []),
     "an error": ("v9/bad_two_completions", CHECKER, (), ["TL-012 "]),
     "a difference": ("v9/bad_two_completions", "null", (), ["error TL-012 is found by the model alone"]),
@@ -295,16 +297,18 @@ SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", SAID)
-def test_what_the_check_and_its_reference_say_otherwise_of_a_real_table_is_told_unless_it_is_listed(
+@pytest.mark.parametrize("what", DIFFERENCES)
+def test_unlisted_differences_between_check_and_reference_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    table, adapter, known, lines = SAID[what]
+    table, adapter, known, lines = DIFFERENCES[what]
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
     monkeypatch.setattr(checking, "is_answered", lambda _recipe: True)
     made = recipes()[0]
     shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
-    found = list(checking.told_of([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known))
+    found = list(
+        checking.check_lines([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known)
+    )
     assert len(found) == len(lines)
     assert all(one.text.startswith(f"{made.id}: {text}") for one, text in zip(found, lines, strict=True)), found
     assert [one.is_difference for one in found] == [not text.startswith("TL-") for text in lines]

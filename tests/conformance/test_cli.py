@@ -45,7 +45,7 @@ def test_what_the_system_refuses_is_one_line(run: Run, place: str):
     assert "Traceback" not in ended.stderr + ended.stdout
 
 
-def test_the_release_is_told(run: Run):
+def test_the_release_is_reported(run: Run):
     """What a report of a problem begins with."""
     assert run("--version").stdout.startswith("hudi-conformance 0.")
 
@@ -90,7 +90,7 @@ def test_the_same_answer_has_the_same_digest(tiny: TinyCorpus, run: Run, passing
     assert one == two != three
 
 
-def test_a_failure_exits_1_and_is_told_once(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
+def test_a_failure_exits_1_and_is_reported_once(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
     """Every failure has its block, with the command that repeats it."""
     tiny.case("good", passing)
     tiny.case("bad", other)
@@ -112,7 +112,7 @@ def test_a_failure_exits_1_and_is_told_once(tiny: TinyCorpus, run: Run, passing:
         ["--adapter", "fake", "--expected", "absent.toml"],
     ],
 )
-def test_what_cannot_be_judged_exits_2(tiny: TinyCorpus, run: Run, arguments: list[str]):
+def test_a_run_without_verdicts_exits_2(tiny: TinyCorpus, run: Run, arguments: list[str]):
     """An empty corpus, an unknown adapter, none or one twice: usage, not a verdict."""
     assert run("run", *arguments).returncode == 2
 
@@ -147,7 +147,7 @@ def test_list_names_cases_and_adapters(tiny: TinyCorpus, run: Run, passing: Para
     assert run("list", "--area", "nowhere").returncode == 2
 
 
-def test_repro_shows_everything_and_keeps_what_it_is_told(tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
+def test_repro_shows_everything_and_keeps_the_given_folder(tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
     """The table's copy and the answer stay for a debugger."""
     tiny.case("bad", other)
 
@@ -174,7 +174,7 @@ class TestSmoke:
         assert done.returncode == 0, done.stdout
 
     @pytest.mark.parametrize(
-        ("script", "told"),
+        ("script", "message"),
         [
             ("pass", "ended with status 0"),
             ("input(); print('hello', flush=True); input()", "not a line of JSON"),
@@ -182,12 +182,12 @@ class TestSmoke:
             ("input(); print('{}', flush=True); input()", "is a required property"),
         ],
     )
-    def test_the_first_violation_is_told(self, run: Run, script: str, told: str):
+    def test_the_first_violation_is_reported(self, run: Run, script: str, message: str):
         """An author reads what was wrong and how to try it by hand."""
         done = run("smoke", "--limit", "3", "--adapter", f'{sys.executable} -c "{script}"')
 
         assert done.returncode == 1
-        assert told in done.stdout
+        assert message in done.stdout
         assert "try it by hand" in done.stdout
 
 
@@ -230,9 +230,9 @@ class TestNull:
         from rich.console import Console  # noqa: PLC0415 - only here
 
         root = Path(__file__).resolve().parents[2]
-        with (tmp_path / "told.txt").open("w", encoding="utf-8") as told:
+        with (tmp_path / "told.txt").open("w", encoding="utf-8") as printed:
             options = SuiteOptions(root, (f"null-{kind}",), Selection(), tmp_path / "out")
-            run_suite(options, Console(file=told))
+            run_suite(options, Console(file=printed))
         results = read_results(tmp_path / "out")
 
         passed = [line["id"] for line in results.cases if line["verdict"] == "pass"]
@@ -242,7 +242,7 @@ class TestNull:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]\n", "not json", '{"kind":"footer"}\n'])
-def test_a_broken_results_file_is_told(tmp_path: Path, text: str):
+def test_a_broken_results_file_is_reported(tmp_path: Path, text: str):
     """The report names the file that it cannot read."""
     (tmp_path / "results.jsonl").write_text(text, encoding="utf-8")
 

@@ -47,7 +47,7 @@ def test_two_bags_are_equal_only_if_each_is_in_the_other(left: Bag, right: Bag):
 
 
 @given(ROWS.filter(bool))
-def test_a_row_too_few_or_too_many_is_told(rows: Bag):
+def test_a_row_too_few_or_too_many_is_reported(rows: Bag):
     """Nothing may answer fewer rows silently."""
     assert len(compare_rows(_rows(rows), _rows(rows[1:]))) == 1
     assert len(compare_rows(_rows(rows[1:]), _rows(rows))) == 1
@@ -88,14 +88,14 @@ def test_values_compare_by_logical_family(left: Typed, right: Typed, same: bool)
     assert (found == ()) == same
 
 
-def test_missing_and_extra_columns_are_told():
+def test_missing_and_extra_columns_are_reported():
     """Columns are part of the answer."""
     found = compare_rows(_rows([]), _rows([], (("id", "string"), ("m", "int64"), ("x", "float64"))))
 
     assert found == ("missing column n (int64)", "extra column m (int64)")
 
 
-def test_every_difference_is_told():
+def test_every_difference_is_reported():
     """Changed, missing and extra rows, each with its values."""
     schema = (("id", "string"), ("n", "int64"))
     expected = _rows([("a", 1), ("b", 2), ("c", 3)], schema)

@@ -1,4 +1,4 @@
-"""A counterexample is one thing, whoever found it, and its picture shows every step inside its frame."""
+"""A counterexample is one thing, no matter who found it, and its picture shows every step inside its frame."""
 
 import json
 import re
@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from hudi_conformance.cli import app
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
-from hudi_conformance.verification.checking_specs import Asked, check_specs
+from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 from hudi_conformance.verification.counterexamples.bars import bars_of
 from hudi_conformance.verification.counterexamples.behaviour import Behaviour, Situation, Step, behaviour_of_json
 from hudi_conformance.verification.counterexamples.page import behaviour_page
 from hudi_conformance.verification.counterexamples.picture import behaviour_svg, held_by
 from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_finding, of_itf, of_moves
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import tried
 from hudi_conformance.verification.tla.output import read_finding
@@ -88,7 +88,7 @@ def found_by_the_explorer(scenario: str, mutant: str, *, whole: bool = False) ->
         return of_moves(found.broken, f"scenario {scenario}", SCENARIOS[scenario].start(Store()), found.steps)
 
 
-def test_tlc_and_apalache_tell_one_story(itf_file: Path):
+def test_tlc_and_apalache_report_the_same_counterexample(itf_file: Path):
     """The same states are the same behaviour; only the names of actions are TLC's alone."""
     checked, symbolic = found_by_tlc(), of_itf(itf_file, "NothingIsLeft")
 
@@ -106,7 +106,7 @@ def test_tlc_and_apalache_tell_one_story(itf_file: Path):
     assert symbolic.steps[1].dies
 
 
-def test_the_explorer_tells_who_did_what_and_what_that_changed():
+def test_the_explorer_shows_each_step_with_its_process_and_its_changes():
     """The completion time that was generated too early stands out: before its step, and before the reader's."""
     behaviour = found_by_the_explorer("travel", "completion-time-before-lock")
     late = next(bar for bar in bars_of(behaviour) if bar.timed)
@@ -119,10 +119,10 @@ def test_the_explorer_tells_who_did_what_and_what_that_changed():
     assert behaviour.last.timeline[-1]["state"] == "COMPLETED"
 
 
-def test_an_obligation_keeps_the_moves_of_the_explorer():
+def test_a_property_keeps_the_moves_of_the_explorer():
     """What is refuted by exploration is drawn with its processes; what is refuted in words has its words."""
-    explored = tried(OBLIGATIONS["PO-270"]).found
-    worded = tried(OBLIGATIONS["PO-123"]).found
+    explored = tried(MODEL_PROPERTIES["PO-270"]).found
+    worded = tried(MODEL_PROPERTIES["PO-123"]).found
 
     assert explored
     assert worded
@@ -191,7 +191,7 @@ def test_any_behaviour_is_drawn_inside_its_frame_and_comes_back_from_json(behavi
     assert behaviour_of_json(json.loads(json.dumps(behaviour.as_json()))) == behaviour
 
 
-def test_the_page_shows_all_steps_and_asks_nobody_for_anything():
+def test_the_page_shows_all_steps_and_loads_nothing_else():
     """Words of a state are text on the page, never markup; and no address is on it."""
     hostile = "<script>alert(1)</script>"
     behaviour = found_by_tlc()
@@ -224,7 +224,7 @@ def test_specs_draws_every_violated_run_also_where_it_was_expected(tmp_path: Pat
     runs = '[[run]]\nname = "it strikes"\nexpect = { violates = "NeverTwo" }\n'
     (tmp_path / "runs" / "Tiny.toml").write_text(runs, encoding="utf-8")
 
-    assert check_specs(tmp_path, Asked(draw=tmp_path / "drawn"), apalache=False) == 0
+    assert check_specs(tmp_path, SpecSelection(draw=tmp_path / "drawn"), apalache=False) == 0
     assert "drawn: " in capsys.readouterr().out
     assert 'href="tiny-it-strikes.html"' in (tmp_path / "drawn" / "index.html").read_text(encoding="utf-8")
     assert "NeverTwo is violated" in (tmp_path / "drawn" / "tiny-it-strikes.html").read_text(encoding="utf-8")

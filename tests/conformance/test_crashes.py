@@ -27,7 +27,7 @@ def test_a_killed_process_leaves_all_or_nothing(program: Program, killed: Killed
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=str)
 def test_a_fault_of_the_storage_leaves_all_or_nothing(program: Program, when: When, tmp_path: Path):
-    """It takes place and tells an error, or does not take place: in either case what comes next goes on by itself."""
+    """It takes place and shows an error, or does not take place: in either case what comes next goes on by itself."""
     assert tried(program, Failed(when), tmp_path, partial(sample, program, 1))
 
 

@@ -1,4 +1,4 @@
-"""Where DynamoDBLocal comes from: only the recorded bytes are ever run, and what cannot be had is told."""
+"""Where DynamoDBLocal comes from: only the recorded bytes are ever run, and what cannot be had is reported."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_files_with_other_bytes_are_removed_and_refused():
     assert not folder.exists()
 
 
-def test_a_failed_fetch_tells_what_was_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_failed_download_reports_the_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """And leaves nothing."""
     monkeypatch.setattr(fetching, "released", lambda: Released("no.such.group:nothing:9", "0" * 64))
     monkeypatch.setattr(fetching, "_ivy", lambda _: ["sh", "-c", "echo no network; exit 1"])

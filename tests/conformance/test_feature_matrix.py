@@ -9,7 +9,7 @@ from hudi_conformance.runner.resources import suite_root
 
 FEATURE = Feature("Deletes", "Log files", ("log-delete",), ("*_deletes",), ("read_snapshot",), (9,), {})
 MADE = Recipe("a/b-mor-1.1.1-v9", "1.1.1", 9, "MERGE_ON_READ", ("log-delete",), lambda _: None)
-TOLD = {"asked": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
+RECORDED = {"asked": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def facts() -> Facts:
     return load_facts(suite_root())
 
 
-def _we_read(facts: Facts, told: dict[str, object], feature: Feature = FEATURE) -> str:
-    results = {MADE.id: {"engine-in-process": {**TOLD, **told}}}
+def _we_read(facts: Facts, recorded: dict[str, object], feature: Feature = FEATURE) -> str:
+    results = {MADE.id: {"engine-in-process": {**RECORDED, **recorded}}}
     chosen = replace(facts, recipes=(MADE,), results=results, golden=())
     return next(iter(matrix_rows([feature], chosen)))[2]
 
@@ -43,7 +43,7 @@ def test_a_difference_without_explanation_is_a_no(facts: Facts):
     assert _we_read(facts, {"different": ["filtered"]}) == "no: 1 of 2 answers differ"
 
 
-def test_explained_differences_and_missing_features_are_told(facts: Facts):
+def test_explained_differences_and_missing_features_are_reported(facts: Facts):
     assert "1 differ, [explained](real-tables.md)" in _we_read(facts, {"known": ["filtered"]})
     assert _we_read(facts, {"unsupported": {"cdc": ["filtered"]}}) == "yes: 1 table, 2 answers; 1 unsupported (cdc)"
     assert _we_read(facts, {"unsupported": {"cdc": ["filtered", "snapshot"]}}) == "no: unsupported (cdc)"

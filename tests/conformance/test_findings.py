@@ -21,7 +21,7 @@ def _list(folder: Path, text: str, findings: str = FINDING) -> Path:
     return folder / "reader.expected.toml"
 
 
-def test_one_finding_is_told_once_for_all_its_cases(tmp_path: Path):
+def test_one_finding_is_reported_once_for_all_its_cases(tmp_path: Path):
     listed = load_expected_failures(
         _list(tmp_path, '[[case]]\nfinding = "reader/loud"\nids = ["v9/a::x", "v9/b::y"]\n')
     )
@@ -31,7 +31,7 @@ def test_one_finding_is_told_once_for_all_its_cases(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('[[case]]\nfinding = "reader/quiet"\nid = "v9/a::x"', "reader/quiet"),
         ('[[case]]\nfinding = "reader/loud"', "'id' is missing"),
@@ -44,8 +44,8 @@ def test_one_finding_is_told_once_for_all_its_cases(tmp_path: Path):
         ('[[case]]\nid = "v9/a::x"\nclause = "R"\nwhy = "so"\nevidence = "b"\nupstream = ["no"]', "owner/repository#1"),
     ],
 )
-def test_an_entry_without_a_finding_or_its_parts_is_refused(tmp_path: Path, text: str, told: str):
-    with pytest.raises(AdapterConfigError, match=told):
+def test_an_entry_without_a_finding_or_its_parts_is_refused(tmp_path: Path, text: str, message: str):
+    with pytest.raises(AdapterConfigError, match=message):
         load_expected_failures(_list(tmp_path, text))
 
 

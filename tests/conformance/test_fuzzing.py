@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.corpus.table_shapes import Step, TableShape, WriteCase
-from hudi_conformance.interop.fuzzing.command import HISTORIES, Budget, fuzz, replay
+from hudi_conformance.interop.fuzzing.command import ALL_WRITES, Budget, fuzz, replay
 from hudi_conformance.interop.fuzzing.coverage import Coverage
-from hudi_conformance.interop.fuzzing.drawing import COW, MOR, Limits, write_cases
-from hudi_conformance.interop.fuzzing.playing import Side, play
+from hudi_conformance.interop.fuzzing.running import Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
+from hudi_conformance.interop.fuzzing.strategies import COW, MOR, Limits, write_cases
 from hudi_conformance.runner.adapters_config import find_adapter
-from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Failure
 from rich.console import Console
 
 ROOT = suite_root()
@@ -39,13 +39,13 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session
     logs = tmp_path_factory.mktemp("logs")
     model = find_adapter("model", ROOT).command
     with (
-        Session(model, logs / "model.log") as sound,
+        Session(model, logs / "model.log") as correct,
         Session((*model, "--mutant", "event-time-ignores-ordering"), logs / "mutant.log") as broken,
     ):
-        yield sound, broken
+        yield correct, broken
 
 
-@pytest.mark.parametrize("limits", [Limits(), HISTORIES], ids=["usual columns", "all that is drawn"])
+@pytest.mark.parametrize("limits", [Limits(), ALL_WRITES], ids=["usual columns", "all that is drawn"])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_seed_is_a_case_and_a_case_is_a_text(seed: int, limits: Limits):
     case = case_of_seed(write_cases(limits), seed)
@@ -109,17 +109,17 @@ def test_a_case_is_shrunk_as_long_as_it_fails_alike():
 
 def test_the_model_agrees_with_itself(sessions: tuple[Session, Session], tmp_path: Path):
     """Each side has a table and times of its own; answers are compared by the steps that made them."""
-    sound, _ = sessions
-    played = play(late_row(), (Side("a", sound), Side("b", sound, sound)), tmp_path)
+    correct, _ = sessions
+    played = run_case(late_row(), (Side("a", correct), Side("b", correct, correct)), tmp_path)
     assert played.failure is None
-    assert played.asked > 10
+    assert played.queries > 10
 
 
 def test_histories_cover_types_indexes_and_services():
     """Each dimension has several values among few histories; every value that was drawn is counted."""
     coverage = Coverage()
     for seed in range(120):
-        coverage.add(case_of_seed(write_cases(HISTORIES), seed))
+        coverage.add(case_of_seed(write_cases(ALL_WRITES), seed))
     drawn = {name: {value for one, value in coverage.values if one == name} for name, _ in coverage.values}
     assert drawn["key type"] >= {"string", "int32", "int64", "date", "decimal(10,2)", "timestamp-micros"}
     assert drawn["partition type"] >= {"none", "string", "int32", "int64", "date", "boolean"}
@@ -129,13 +129,13 @@ def test_histories_cover_types_indexes_and_services():
     assert sum("pairs of values" in line for line in coverage.lines()) == 1
 
 
-def test_an_adapter_that_only_reads_is_asked_about_the_model_s_table(sessions: tuple[Session, Session], tmp_path: Path):
+def test_an_adapter_that_only_reads_gets_the_model_s_table(sessions: tuple[Session, Session], tmp_path: Path):
     """It writes nothing; a reader that breaks a rule is caught by what it answers."""
-    sound, broken = sessions
-    told = play(late_row(), (Side("a", sound), Side("b", sound, only_reads=True)), tmp_path / "sound")
-    assert told.failure is None
-    assert told.asked > 10
-    differs = play(late_row(), (Side("a", sound), Side("b", broken, only_reads=True)), tmp_path / "broken")
+    correct, broken = sessions
+    found = run_case(late_row(), (Side("a", correct), Side("b", correct, only_reads=True)), tmp_path / "sound")
+    assert found.failure is None
+    assert found.queries > 10
+    differs = run_case(late_row(), (Side("a", correct), Side("b", broken, only_reads=True)), tmp_path / "broken")
     assert differs.failure is not None
     assert differs.failure.step == 2
     assert [one["action"] for one in differs.timeline] == ["deltacommit", "deltacommit"]

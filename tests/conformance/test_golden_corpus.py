@@ -76,7 +76,7 @@ def test_each_table_is_whole_and_within_its_budget(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
-def test_each_case_says_what_it_asks_and_what_it_kills(folder: Path) -> None:
+def test_each_case_states_its_question_and_its_mutants(folder: Path) -> None:
     """A case without a mutant proves nothing; without given, when and then nobody understands it."""
     cases = _cases(folder)
 
@@ -133,7 +133,7 @@ def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> Non
             assert (tmp_path / "1" / table / name).read_bytes() == (ROOT / table / name).read_bytes(), table
 
 
-def test_check_tells_what_changed(tmp_path: Path) -> None:
+def test_check_lists_what_changed(tmp_path: Path) -> None:
     """A byte changed by hand is seen through the list of files."""
     shutil.copytree(ROOT / "v9/mor_deletes", tmp_path / "v9/mor_deletes")
     files = unpack(tmp_path / "v9/mor_deletes", tmp_path / "files")
@@ -175,7 +175,7 @@ def test_a_case_whose_mutant_survives_fails_the_build(tmp_path: Path) -> None:
 
 
 def test_the_command_line_builds_one_table(tmp_path: Path) -> None:
-    """`golden build ID --kills` shows an author what each case tells apart."""
+    """`golden build ID --kills` shows an author what each case distinguishes."""
     result = CliRunner().invoke(app, ["build", "--root", str(tmp_path), "--kills", "v9/bad_checksum"])
 
     assert result.exit_code == 0, result.output

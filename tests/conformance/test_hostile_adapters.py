@@ -73,13 +73,13 @@ def _expected(case: str) -> str:
 
 def _survivors(pids: Path) -> list[int]:
     """The adapter's processes that still live, after they had a moment to end; they are ended here."""
-    deadline, living = time.monotonic() + 10, [int(one.name) for one in pids.iterdir()]
-    while living and time.monotonic() < deadline:
-        living = [one for one in living if _alive(one)]
+    deadline, alive = time.monotonic() + 10, [int(one.name) for one in pids.iterdir()]
+    while alive and time.monotonic() < deadline:
+        alive = [one for one in alive if _alive(one)]
         time.sleep(0.1)
-    for one in living:
+    for one in alive:
         os.kill(one, 9)
-    return living
+    return alive
 
 
 def _alive(pid: int) -> bool:
@@ -217,23 +217,23 @@ def _session(tmp_path: Path, pids: Path, way: str = "") -> Session:
     return Session([sys.executable, str(SCRIPT), str(pids), way], tmp_path / "log", 30.0)
 
 
-def test_a_start_of_many_violations_is_told_at_once(tmp_path: Path, pids: Path):
+def test_a_start_of_many_violations_is_reported_at_once(tmp_path: Path, pids: Path):
     """Two hundred thousand features that are no texts."""
-    begun = time.monotonic()
-    heard = _session(tmp_path, pids, "many-features").start()
+    started = time.monotonic()
+    response = _session(tmp_path, pids, "many-features").start()
 
-    assert isinstance(heard, Broken)
-    assert "features" in heard.why
-    assert time.monotonic() - begun < 30
+    assert isinstance(response, Broken)
+    assert "features" in response.why
+    assert time.monotonic() - started < 30
 
 
 def test_an_answer_before_its_question_counts_for_no_case(tmp_path: Path, pids: Path):
     """What was written while nobody asked is no answer: the process starts anew, and the next question is answered."""
     with _session(tmp_path, pids) as session:
-        first = session.ask("read_snapshot", tmp_path, {"do": "late"}, tmp_path, 20.0)
+        first = session.request("read_snapshot", tmp_path, {"do": "late"}, tmp_path, 20.0)
         time.sleep(1.0)
-        second = session.ask("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
-        third = session.ask("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
+        second = session.request("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
+        third = session.request("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
 
     assert isinstance(first, Reply)
     assert isinstance(second, Broken)
@@ -246,12 +246,12 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
     """A question that is longer than a pipe."""
     with _session(tmp_path, pids) as session:
         session.start()
-        session.ask("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
-        begun = time.monotonic()
-        heard = session.ask("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
+        session.request("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
+        started = time.monotonic()
+        response = session.request("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
 
-    assert heard == Hung(2.0)
-    assert time.monotonic() - begun < 30
+    assert response == Hung(2.0)
+    assert time.monotonic() - started < 30
 
 
 WRITING_CASES_FILE = """\

@@ -1,4 +1,4 @@
-"""What a change moves is found and told, also that it moves nothing; what cannot be compared is told in one line."""
+"""What a change moves is reported, also that it moves nothing; what cannot be compared is reported in one line."""
 
 import json
 import shutil
@@ -10,10 +10,10 @@ import pytest
 from hudi_conformance.cli import app
 from hudi_conformance.verification.impact.comparing import (
     HOLDS,
+    changed_statements,
     doubtful,
     moved_answers,
     rewritten_tables,
-    turned_statements,
 )
 from hudi_conformance.verification.impact.functions import (
     changed_functions,
@@ -22,7 +22,7 @@ from hudi_conformance.verification.impact.functions import (
     functions_of,
     reaches,
 )
-from hudi_conformance.verification.impact.modules import turned_runs
+from hudi_conformance.verification.impact.modules import changed_runs
 from hudi_conformance.verification.impact.touching import changed_modules
 from typer.testing import CliRunner
 
@@ -103,14 +103,14 @@ def tried(message: str, *, expected: bool = True) -> dict[str, object]:
     return {**line, "expected": expected, "holds": not message, "message": message}
 
 
-def test_a_statement_turns_where_it_comes_out_otherwise():
+def test_a_statement_changes_where_its_result_changes():
     """What holds and is registered so is not asked of the base; a refuted one that stays so is no news."""
     assert doubtful([tried("")]) == []
     assert doubtful([tried("wrong"), tried("", expected=False)]) == ["PO-1", "PO-1"]
-    assert list(turned_statements("obligation", [], [tried("")])) == []
-    assert list(turned_statements("obligation", [tried("wrong")], [tried("wrong elsewhere")])) == []
-    assert [one.breaks for one in turned_statements("obligation", [], [tried("wrong")])] == [True]
-    assert [one.after for one in turned_statements("obligation", [tried("wrong")], [tried("")])] == [HOLDS]
+    assert list(changed_statements("obligation", [], [tried("")])) == []
+    assert list(changed_statements("obligation", [tried("wrong")], [tried("wrong elsewhere")])) == []
+    assert [one.breaks for one in changed_statements("obligation", [], [tried("wrong")])] == [True]
+    assert [one.after for one in changed_statements("obligation", [tried("wrong")], [tried("")])] == [HOLDS]
 
 
 TINY = """---- MODULE Tiny ----
@@ -125,7 +125,7 @@ Early == hour < 2
 """
 
 
-def test_a_run_that_comes_out_otherwise_than_the_base_expects_is_told_with_its_states(tmp_path: Path):
+def test_a_run_with_another_result_than_the_base_expects_is_reported_with_its_states(tmp_path: Path):
     for name, last in (("before", "1"), ("after", "2")):
         folder = tmp_path / name / "specs" / "tla"
         (folder / "runs").mkdir(parents=True)
@@ -134,11 +134,11 @@ def test_a_run_that_comes_out_otherwise_than_the_base_expects_is_told_with_its_s
         (folder / "MCTiny.cfg").write_text(text, encoding="utf-8")
         (folder / "runs" / "Tiny.toml").write_text('[[run]]\nname = "a day"\nexpect = "pass"\n', encoding="utf-8")
 
-    (turned,) = turned_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None)
+    (changed,) = changed_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None)
 
-    assert (turned.id, turned.before, turned.after) == ("Tiny: a day", HOLDS, "Early is violated")
-    assert turned.behaviour
-    assert len(turned.behaviour.steps) == 2
+    assert (changed.id, changed.before, changed.after) == ("Tiny: a day", HOLDS, "Early is violated")
+    assert changed.behaviour
+    assert len(changed.behaviour.steps) == 2
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -179,9 +179,9 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     original = file.read_text(encoding="utf-8")
     name = "merged_by_strategy"
     file.write_text(original.replace(f"def {name}(", f"def _{name}(") + CHANGED, encoding="utf-8")
-    code, told = compare("--json", "--html", str(tmp_path / "impact.html"), "--scenario", "streams-commit-time")
+    code, printed = compare("--json", "--html", str(tmp_path / "impact.html"), "--scenario", "streams-commit-time")
     file.write_text(original, encoding="utf-8")
-    found = json.loads(told)
+    found = json.loads(printed)
 
     assert code == 1
     assert f"hudi_model.merging.{name}" in found["touched"]["functions"]
@@ -205,12 +205,12 @@ def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[...
     file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     file.write_text(original + "\n# A word more.\n", encoding="utf-8")
-    code, told = compare()
+    code, printed = compare()
     file.write_text(original, encoding="utf-8")
 
     assert code == 0
-    assert "no function, clause or module is touched" in told
-    assert "nothing comes out otherwise" in told
+    assert "no function, clause or module is touched" in printed
+    assert "nothing gives another result" in printed
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "-x", "HEAD:model"])

@@ -22,17 +22,17 @@ FEW = 4
 def cases() -> tuple[Case, ...]:
     """Some that ask, some that write, some of which end a process of the writer."""
     corpus = load_cases(ROOT)
-    asking = [one for one in corpus if not one.writes]
+    reading = [one for one in corpus if not one.writes]
     ending = [one for one in corpus if any(step.op == END_PROCESS for step in one.steps)]
     writing = [one for one in corpus if one.writes and one not in ending]
-    return tuple(one for some in (asking, writing, ending) for one in some[:: len(some) // FEW][:FEW])
+    return tuple(one for some in (reading, writing, ending) for one in some[:: len(some) // FEW][:FEW])
 
 
-def outcomes(name: str, folder: Path, jobs: int, asked: tuple[Case, ...]) -> list[Outcome]:
+def outcomes(name: str, folder: Path, jobs: int, chosen: tuple[Case, ...]) -> list[Outcome]:
     """What an adapter comes to."""
     options = RunOptions(folder, jobs=jobs)
     with AdapterRun(find_adapter(name, ROOT), options, ClauseBook(ROOT).reading_clause) as run:
-        found = list(run.outcomes(asked))
+        found = list(run.outcomes(chosen))
         assert run.started is not None
     return found
 
@@ -50,12 +50,12 @@ def test_the_model_in_this_process_answers_as_in_its_own(tmp_path: Path, jobs: i
     assert {one.verdict for one in found} == {Verdict.PASS}
 
 
-def test_a_wrong_answer_is_told_from_another_process(tmp_path: Path):
+def test_a_wrong_answer_is_reported_from_another_process(tmp_path: Path):
     """A case held against the answer of another fails, with its differences, and is the same case here."""
-    asking = [one for one in cases() if not one.writes]
-    swapped = replace(asking[0], table=asking[-1].table)
+    reading = [one for one in cases() if not one.writes]
+    swapped = replace(reading[0], table=reading[-1].table)
 
-    (right, wrong) = outcomes("model-in-process", tmp_path, 2, (asking[0], swapped))
+    (right, wrong) = outcomes("model-in-process", tmp_path, 2, (reading[0], swapped))
 
     assert (right.verdict, wrong.verdict) == (Verdict.PASS, Verdict.FAIL)
     assert wrong.case == swapped
@@ -88,19 +88,19 @@ def test_modules_beside_the_file_of_an_adapter_are_found(tmp_path: Path):
     (tmp_path / "beside.py").write_text('FEATURE = "everything"', encoding="utf-8")
     text = 'name = "mine"\ncommand = ["false"]\nin_process = "mine_in_process:adapter"\n'
     (tmp_path / "adapter.toml").write_text(text, encoding="utf-8")
-    asked = tuple(one for one in load_cases(ROOT) if one.name == "timeline")[:3]
+    chosen = tuple(one for one in load_cases(ROOT) if one.name == "timeline")[:3]
 
     for jobs in (1, 2):
-        found = outcomes(str(tmp_path / "adapter.toml"), tmp_path / f"work-{jobs}", jobs, asked)
+        found = outcomes(str(tmp_path / "adapter.toml"), tmp_path / f"work-{jobs}", jobs, chosen)
         assert {(one.verdict, one.message) for one in found} == {(Verdict.UNSUPPORTED, "everything")}
 
 
 def test_an_answer_that_breaks_the_protocol_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """As it would from a process."""
     model = InProcess.of(find_adapter("model-in-process", ROOT))
-    heard = model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0)
-    assert isinstance(heard, Reply)
+    response = model.request("list_timeline", tmp_path, {}, tmp_path, 1.0)
+    assert isinstance(response, Reply)
 
-    monkeypatch.setattr(model, "_said", lambda _: {**heard.message, "seq": 7})
+    monkeypatch.setattr(model, "_reply", lambda _: {**response.message, "seq": 7})
 
-    assert isinstance(model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0), Broken)
+    assert isinstance(model.request("list_timeline", tmp_path, {}, tmp_path, 1.0), Broken)

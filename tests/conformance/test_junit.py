@@ -19,7 +19,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_verdict_has_its_element(tiny: TinyCorpus, tmp_path: Path, passing: Params, other: Params):
-    """Failures and errors count; what was skipped, expected or unsupported is told as skipped, with its reason."""
+    """Failures and errors count; what was skipped, expected or unsupported is reported as skipped, with its reason."""
     for name, params in (
         ("good", passing),
         ("bad", other),
@@ -36,7 +36,7 @@ def test_every_verdict_has_its_element(tiny: TinyCorpus, tmp_path: Path, passing
     done = _run(tmp_path, "--expected", "known.toml", "--skip", "skips.toml", "--junit", "build/j.xml")
 
     suite = ET.parse(tmp_path / "build" / "j.xml").getroot()[0]  # noqa: S314 - our own file
-    told = {case.get("name"): case for case in suite.iter("testcase")}
+    by_name = {case.get("name"): case for case in suite.iter("testcase")}
     assert done.returncode == 1
     assert [suite.get(name) for name in ("name", "tests", "failures", "errors", "skipped")] == [
         "fake",
@@ -45,13 +45,13 @@ def test_every_verdict_has_its_element(tiny: TinyCorpus, tmp_path: Path, passing
         "1",
         "3",
     ]
-    assert {case.get("classname") for case in told.values()} == {"conformance.v9/tiny"}
-    assert told["good"].find("failure") is None
-    failure = told["bad"].find("failure")
+    assert {case.get("classname") for case in by_name.values()} == {"conformance.v9/tiny"}
+    assert by_name["good"].find("failure") is None
+    failure = by_name["bad"].find("failure")
     assert failure is not None
     assert "repro: hudi-conformance repro conformance::v9/tiny::bad" in str(failure.text)
-    assert told["dead"].find("error") is not None
-    messages = {name: told[name].find("skipped").get("message") for name in ("lacking", "known", "left-out")}  # type: ignore[union-attr]
+    assert by_name["dead"].find("error") is not None
+    messages = {name: by_name[name].find("skipped").get("message") for name in ("lacking", "known", "left-out")}  # type: ignore[union-attr]
     assert "log-hfile" in str(messages["lacking"])
     assert "bug 12" in str(messages["known"])
     assert messages["left-out"] == "skipped: slow"
@@ -81,7 +81,7 @@ def test_what_xml_cannot_hold_does_not_break_the_file():
 
 
 @pytest.mark.parametrize(
-    ("option", "text", "told"),
+    ("option", "text", "message"),
     [
         ("--skip", '[[skip]]\nid = "v9/tiny::gone"\nreason = "x"\n', "v9/tiny::gone"),
         ("--skip", '[[skip]]\nid = "v9/*"\nreason = "x"\n', "no case is asked"),
@@ -90,7 +90,7 @@ def test_what_xml_cannot_hold_does_not_break_the_file():
     ],
 )
 def test_a_list_that_fits_nothing_stops_the_run(  # noqa: PLR0917 - fixtures
-    tiny: TinyCorpus, tmp_path: Path, passing: Params, option: str, text: str, told: str
+    tiny: TinyCorpus, tmp_path: Path, passing: Params, option: str, text: str, message: str
 ):
     """Nothing is judged, and the exit code says so."""
     tiny.case("good", passing)
@@ -99,7 +99,7 @@ def test_a_list_that_fits_nothing_stops_the_run(  # noqa: PLR0917 - fixtures
     done = _run(tmp_path, option, "list.toml")
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_one_case_on_both_lists_stops_the_run(tiny: TinyCorpus, tmp_path: Path, passing: Params):

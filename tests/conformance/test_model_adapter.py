@@ -9,14 +9,14 @@ import pytest
 from hudi_adapter.serving import serve
 from hudi_conformance.adapters.model import adapter
 from hudi_conformance.bridge import writing
-from hudi_conformance.bridge.asking import OPERATIONS, READINGS
+from hudi_conformance.bridge.operations import OPERATIONS, READINGS
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.runner.answer_verdicts import outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.cases import Case, load_golden_cases
-from hudi_conformance.runner.judging import judge
-from hudi_conformance.runner.player import answer_of
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.session import Reply
+from hudi_conformance.runner.step_executor import answer_of
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_model.tables import Readings
 
@@ -39,7 +39,7 @@ def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[O
         answers = io.StringIO()
         serve(adapter(readings), io.StringIO(json.dumps({**message, "params": dict(step.params)}) + "\n"), answers)
         answer = answer_of(Reply(json.loads(answers.getvalue())), out)
-        yield judge(case, step, answer, book.reading_clause)
+        yield outcome_of(case, step, answer, book.reading_clause)
 
 
 @pytest.mark.slow

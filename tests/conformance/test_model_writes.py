@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hudi_adapter.rows import Rows, write_rows
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.bridge.writing import Session
 from hudi_model.rejection import Reason, Rejection
 from hudi_spark import read_arrow
@@ -107,15 +107,15 @@ def test_the_engine_reads_what_the_model_writes(
             session.run("write", path, {"operation": operation, "input": _rows_file(Path(inputs), rows)})
             held = _expected(held, operation, rows, ordered=ordered)
             assert _read(path) == sorted(held.values())
-            assert sorted(ask(load(path), "read_snapshot", {}).content.rows) == sorted(held.values())
-            assert ask(load(path), "check_table", {}).content == []
+            assert sorted(evaluate(load(path), "read_snapshot", {}).content.rows) == sorted(held.values())
+            assert evaluate(load(path), "check_table", {}).content == []
 
 
 def _started(session: Session, path: Path, inputs: Path, txn: str, rows: list[Row]) -> Mapping[str, Any]:
     request = {"operation": "upsert", "input": _rows_file(inputs, rows), "txn": txn}
-    begun: Mapping[str, Any] = session.run("begin_write", path, request)
+    started: Mapping[str, Any] = session.run("begin_write", path, request)
     session.run("stage_write", path, request)
-    return begun
+    return started
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

@@ -13,7 +13,7 @@ from hudi_conformance.runner.cases import Case, load_golden_cases
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by, question_of
 from hudi_conformance.verification.mutation_matrix.matrix import kept_matrix
 from hudi_conformance.verification.mutation_matrix.page import page
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 
 ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)
@@ -25,8 +25,8 @@ for _row in KEPT.values():
     for _identifier in _row.cases:
         NAMED.setdefault(_identifier.rpartition("::")[0], {}).setdefault(_identifier, set()).add(_row.mutant)
 STEP = max(1, len(CASES) // 24)
-BREAKS = {name for one in OBLIGATIONS.values() for name in one.broken_by}
-"""The mutants that break an obligation: tests/obligations holds every one of them to it."""
+BREAKS = {name for one in MODEL_PROPERTIES.values() for name in one.broken_by}
+"""The mutants that break a property: tests/properties holds every one of them to it."""
 
 
 def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:
@@ -38,13 +38,13 @@ def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:
         assert callable(mutant.original())
 
 
-def test_obligations_name_mutants_that_exist() -> None:
+def test_properties_name_mutants_that_exist() -> None:
     """A misspelt name would break nothing."""
     assert MUTANTS.keys() >= BREAKS
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_every_mutant_is_killed_by_a_case_or_breaks_an_obligation(name: str) -> None:
+def test_every_mutant_is_killed_by_a_case_or_breaks_a_property(name: str) -> None:
     """A mutant that does neither shows a rule that nothing tests; `hudi-conformance mutants matrix` keeps the cases."""
     assert KEPT[name].cases or name in BREAKS
 

@@ -59,7 +59,7 @@ def test_a_release_says_what_it_cannot_have():
     assert {"table-version-6", "table-version-8"} & set(features_of("0.15.0")) == {"table-version-6"}
 
 
-def test_the_backup_tells_the_version_where_the_properties_are_gone(tmp_path: Path):
+def test_the_backup_states_the_version_where_the_properties_are_gone(tmp_path: Path):
     (tmp_path / ".hoodie").mkdir()
     (tmp_path / ".hoodie" / "hoodie.properties.backup").write_text("hoodie.table.version=9\n", encoding="utf-8")
     assert too_new(tmp_path, "1.0.2") is not None
@@ -74,7 +74,7 @@ def test_an_unclear_java_exception_stays_an_error():
 
 
 @pytest.mark.parametrize("notice", [_NOTICE, _NEWER_NOTICE], ids=["1.1", "1.2"])
-def test_a_corrupt_block_is_one_warning_however_often_it_is_said(notice: str):
+def test_a_corrupt_block_is_one_warning_however_often_it_is_reported(notice: str):
     (warning,) = corrupt_blocks(notice * 3 + "Closing Log file reader\n", Path("/t"))
     assert (warning.clause, warning.file, warning.offset) == ("LF-010", "p=1/.g_1.log.1_0-0-0", 100)
 
@@ -89,7 +89,7 @@ def test_hudi_rs_refuses_a_folder_that_is_no_table(tmp_path: Path):
         hudi_rs.adapter().operations["read_snapshot"](request)
 
 
-def test_a_reader_leaves_meta_columns_out_unless_asked():
+def test_a_reader_leaves_meta_columns_out_by_default():
     rows = pa.table({"_hoodie_record_key": ["a"], "_hoodie_is_deleted": [None], "id": ["a"]})
     assert selected(rows, {}).column_names == ["id"]
     assert selected(rows, {"columns": ["_hoodie_is_deleted"]}).column_names == ["_hoodie_is_deleted"]

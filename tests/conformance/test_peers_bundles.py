@@ -28,7 +28,7 @@ def test_a_jar_with_other_bytes_is_removed_and_refused(monkeypatch: pytest.Monke
     assert not jar.exists()
 
 
-def test_a_failed_fetch_tells_what_was_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_failed_download_reports_the_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path))
     monkeypatch.setattr(bundles, "bundles", lambda: {"9": Bundle("9", "no.such.group:nothing:9", "0" * 64)})
     monkeypatch.setattr(bundles.sys, "executable", "false")

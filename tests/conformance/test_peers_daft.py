@@ -13,7 +13,7 @@ from hudi_conformance.runner.resources import suite_root
 ROOT = suite_root()
 
 
-def _asked(tmp_path: Path, table: str, **params: object) -> list[dict[str, object]]:
+def _rows_of(tmp_path: Path, table: str, **params: object) -> list[dict[str, object]]:
     (golden,) = (one for one in load_tables(ROOT) if one.id == table)
     request = Request("read_snapshot", unpack(golden.folder, tmp_path / "table"), params, tmp_path, 60)
     answer = daft.adapter().operations["read_snapshot"](request)
@@ -33,8 +33,8 @@ def _asked(tmp_path: Path, table: str, **params: object) -> list[dict[str, objec
     ],
 )
 def test_a_filter_keeps_the_rows_that_fit_it(tmp_path: Path, condition: object, fits: object):
-    whole = _asked(tmp_path / "whole", "v6/cow_without_checksum")
-    kept = _asked(tmp_path / "kept", "v6/cow_without_checksum", filter=condition)
+    whole = _rows_of(tmp_path / "whole", "v6/cow_without_checksum")
+    kept = _rows_of(tmp_path / "kept", "v6/cow_without_checksum", filter=condition)
     expected = [row["id"] for row in whole if fits(row)]  # type: ignore[operator]
     assert 0 < len(expected) < len(whole)
     assert sorted(row["id"] for row in kept) == sorted(expected)  # type: ignore[type-var]
@@ -43,12 +43,12 @@ def test_a_filter_keeps_the_rows_that_fit_it(tmp_path: Path, condition: object, 
 @pytest.mark.parametrize("table", ["v6/mor_compacted", "v9/cow_upserts", "v4/apache_cow_upserts"])
 def test_what_it_does_not_read_it_says(tmp_path: Path, table: str):
     with pytest.raises(Unsupported):
-        _asked(tmp_path, table)
+        _rows_of(tmp_path, table)
 
 
-def test_a_function_that_it_lacks_is_said(tmp_path: Path):
+def test_a_function_that_it_lacks_is_reported(tmp_path: Path):
     with pytest.raises(Unsupported, match="filter-function-from_unixtime"):
-        _asked(tmp_path, "v6/cow_without_checksum", filter=[["fn", "from_unixtime", "ts"], "=", "x"])
+        _rows_of(tmp_path, "v6/cow_without_checksum", filter=[["fn", "from_unixtime", "ts"], "=", "x"])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
 from hudi_conformance.interop.peers.recorded import load_record
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.cases import Selection, load_cases
 from hudi_conformance.runner.reading_clauses import ClauseBook
@@ -46,29 +46,29 @@ def daft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdapterRun]:
     yield from _run("daft", tmp_path_factory.mktemp("daft"))
 
 
-def _told_and_recorded(run: AdapterRun, peer: str, table: str) -> tuple[dict[str, str], dict[str, str]]:
+def _live_and_recorded(run: AdapterRun, peer: str, table: str) -> tuple[dict[str, str], dict[str, str]]:
     cases = load_cases(ROOT, Selection(cases=(f"conformance::{table}::*",)))
-    told = {outcome.case.name: outcome.verdict.value for outcome in run.outcomes(cases)}
-    return told, dict(load_record(ROOT, peer).tables[table].verdicts)
+    live = {outcome.case.name: outcome.verdict.value for outcome in run.outcomes(cases)}
+    return live, dict(load_record(ROOT, peer).tables[table].verdicts)
 
 
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 @pytest.mark.parametrize("table", SAMPLE)
 def test_apache_hudi_answers_as_recorded(apache_hudi: AdapterRun, table: str):
-    told, recorded = _told_and_recorded(apache_hudi, "apache-hudi-1.1.1", table)
-    assert told == recorded
+    live, recorded = _live_and_recorded(apache_hudi, "apache-hudi-1.1.1", table)
+    assert live == recorded
 
 
 @pytest.mark.peers
 @pytest.mark.parametrize("table", SAMPLE)
 def test_hudi_rs_answers_as_recorded(hudi_rs: AdapterRun, table: str):
-    told, recorded = _told_and_recorded(hudi_rs, "hudi-rs", table)
-    assert told == recorded
+    live, recorded = _live_and_recorded(hudi_rs, "hudi-rs", table)
+    assert live == recorded
 
 
 @pytest.mark.peers
 @pytest.mark.parametrize("table", READ_BY_DAFT)
 def test_daft_answers_as_recorded(daft: AdapterRun, table: str):
-    told, recorded = _told_and_recorded(daft, "daft", table)
-    assert told == recorded
+    live, recorded = _live_and_recorded(daft, "daft", table)
+    assert live == recorded

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from hudi_conformance.interop.peers.asking import PEERS
 from hudi_conformance.interop.peers.page import peers_page
 from hudi_conformance.interop.peers.recorded import load_record
+from hudi_conformance.interop.peers.running import PEERS
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.archive import listed
 from hudi_conformance.runner.cases import load_cases

@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_conformance.interop.peers import asking
-from hudi_conformance.interop.peers.asking import PEERS, ask_peer
+from hudi_conformance.interop.peers import running
 from hudi_conformance.interop.peers.page import peers_page
 from hudi_conformance.interop.peers.recorded import (
     RecordError,
@@ -18,6 +17,7 @@ from hudi_conformance.interop.peers.recorded import (
     stale_tables,
     subject,
 )
+from hudi_conformance.interop.peers.running import PEERS, run_peer
 from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE
 from hudi_conformance.interop.writers_and_readers.record import load_matrix
 from hudi_conformance.runner.adapters_config import find_adapter
@@ -54,7 +54,7 @@ def test_the_expected_failures_are_those_that_were_seen_to_fail(peer: str):
         if verdict == "expected_fail"
     }
     if written := load_matrix(root).get(peer):
-        own = {case: {told.get(WROTE), told.get(CHECKED)} for case, told in written.cases.items()}
+        own = {case: {by_column.get(WROTE), by_column.get(CHECKED)} for case, by_column in written.cases.items()}
         seen |= {normal_id(case) for case, verdicts in own.items() if "expected_fail" in verdicts}
     assert set(load_expected_failures(find_adapter(peer, root).expected_failures)) == seen
 
@@ -71,39 +71,39 @@ def test_every_peer_passes_most_of_what_it_supports_of_what_apache_hudi_wrote():
         assert verdicts.count("pass") > verdicts.count("expected_fail") + verdicts.count("open")
 
 
-def _asked(tiny: TinyCorpus, params: Params) -> asking.Asked:
+def _peer_run(tiny: TinyCorpus, params: Params) -> running.PeerRun:
     tiny.case("c", params)
-    return ask_peer(tiny.root, "fake", Console(quiet=True))
+    return run_peer(tiny.root, "fake", Console(quiet=True))
 
 
-def test_a_first_asking_asks_about_all_tables_and_keeps_the_answers(tiny: TinyCorpus, passing: Params):
-    asked = _asked(tiny, passing)
+def test_a_first_run_covers_all_tables_and_keeps_the_answers(tiny: TinyCorpus, passing: Params):
+    run = _peer_run(tiny, passing)
     record = load_record(tiny.root, "fake")
-    assert (asked.code, asked.tables) == (0, tuple(record.tables))
+    assert (run.code, run.tables) == (0, tuple(record.tables))
     assert [set(table.verdicts.values()) for table in record.tables.values()] == [{"pass"}]
     assert stale_tables(record, load_cases(tiny.root)) == ()
 
 
 def test_a_wrong_answer_is_kept_as_a_contradiction(tiny: TinyCorpus, other: Params):
-    assert _asked(tiny, other).code == 1
+    assert _peer_run(tiny, other).code == 1
     assert len(contradictions(load_record(tiny.root, "fake"))) == 1
 
 
 def test_a_changed_answer_of_the_corpus_makes_the_record_stale(tiny: TinyCorpus, passing: Params):
-    _asked(tiny, passing)
+    _peer_run(tiny, passing)
     (case,) = load_cases(tiny.root)
     tiny.answers(case.table.folder, rows={"value": 1})
     assert stale_tables(load_record(tiny.root, "fake"), load_cases(tiny.root)) == (case.table.id,)
 
 
 def test_a_table_that_left_the_corpus_makes_the_record_stale(tiny: TinyCorpus, passing: Params):
-    _asked(tiny, passing)
+    _peer_run(tiny, passing)
     assert stale_tables(load_record(tiny.root, "fake"), ()) == tuple(load_record(tiny.root, "fake").tables)
 
 
-def test_a_list_that_changed_is_seen_without_asking(tiny: TinyCorpus, passing: Params, other: Params):
+def test_a_changed_list_is_detected_without_a_run(tiny: TinyCorpus, passing: Params, other: Params):
     ids = [tiny.case("good", passing), tiny.case("bad", other)]
-    ask_peer(tiny.root, "fake", Console(quiet=True))
+    run_peer(tiny.root, "fake", Console(quiet=True))
     record = load_record(tiny.root, "fake")
 
     both, none = relabelled(record, ids), relabelled(relabelled(record, ids), ())
@@ -112,8 +112,8 @@ def test_a_list_that_changed_is_seen_without_asking(tiny: TinyCorpus, passing: P
     assert [one.verdicts for one in none.tables.values()] == [{"good": "pass", "bad": "fail"}]
 
 
-def test_a_record_is_held_against_the_list_without_asking(tiny: TinyCorpus, other: Params):
-    _asked(tiny, other)
+def test_a_record_is_compared_with_the_list_without_a_run(tiny: TinyCorpus, other: Params):
+    _peer_run(tiny, other)
     entry = '[[case]]\nid = "v9/tiny::*"\nclause = "RD-001"\nwhy = "so"\nevidence = "bytes"\n'
     (tiny.root / "fake.expected.toml").write_text(entry, encoding="utf-8")
     adapter = tiny.root / "adapters" / "fake.toml"
@@ -121,19 +121,19 @@ def test_a_record_is_held_against_the_list_without_asking(tiny: TinyCorpus, othe
         adapter.read_text(encoding="utf-8") + '\nexpected_failures = "fake.expected.toml"\n', encoding="utf-8"
     )
 
-    asking.relist(tiny.root, "fake")
+    running.relist(tiny.root, "fake")
 
     assert contradictions(load_record(tiny.root, "fake")) == ()
 
 
 def test_what_was_answered_wrongly_is_due_again(tiny: TinyCorpus, other: Params):
-    _asked(tiny, other)
+    _peer_run(tiny, other)
     record = load_record(tiny.root, "fake")
-    assert asking.due_tables(record, load_cases(tiny.root), sample=0) == tuple(record.tables)
+    assert running.due_tables(record, load_cases(tiny.root), sample=0) == tuple(record.tables)
 
 
-def test_a_case_that_writes_is_due_only_where_it_was_asked_before(tiny: TinyCorpus, passing: Params):
-    _asked(tiny, passing)
+def test_a_writing_case_is_due_only_where_it_was_run_before(tiny: TinyCorpus, passing: Params):
+    _peer_run(tiny, passing)
     record = load_record(tiny.root, "fake")
     (case,) = load_cases(tiny.root)
     writing = replace(case, table=replace(case.table, id="writing/single"), name="upsert")
@@ -146,8 +146,8 @@ def test_a_case_that_writes_is_due_only_where_it_was_asked_before(tiny: TinyCorp
     assert pattern_of(case.table.id, (case, writing)) == f"conformance::{case.table.id}::*"
 
 
-def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: Params):
-    _asked(tiny, passing)
+def test_the_sample_holds_what_was_run_longest_ago(tiny: TinyCorpus, passing: Params):
+    _peer_run(tiny, passing)
     content = load_recorded(tiny.root, "peers/fake")
     (table,) = content["tables"].values()
     content["tables"]["v9/elder"] = {**table, "asked": "2001-01-01"}
@@ -155,7 +155,7 @@ def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: 
     assert longest_unasked(load_record(tiny.root, "fake"), 1) == ("v9/elder",)
 
 
-def test_a_broken_record_is_told_apart_from_an_absent_one(tmp_path: Path):
+def test_a_broken_record_is_distinguished_from_an_absent_one(tmp_path: Path):
     assert load_record(tmp_path, "peer").tables == {}
     save_recorded(tmp_path, "peers/peer", {})
     with pytest.raises(RecordError, match="tables"):
@@ -163,11 +163,11 @@ def test_a_broken_record_is_told_apart_from_an_absent_one(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("required", "code"), [("", 0), ("1", 1)])
-def test_a_bundle_that_cannot_be_had_is_told_and_in_ci_a_failure(
+def test_a_bundle_that_cannot_be_had_is_reported_and_in_ci_a_failure(
     tiny: TinyCorpus, passing: Params, monkeypatch: pytest.MonkeyPatch, required: str, code: int
 ):
-    monkeypatch.setenv(asking.REQUIRE_VARIABLE, required)
-    monkeypatch.setattr(asking, "missing_bundle", lambda _root, _adapter: "no way to fetch it")
-    asked = _asked(tiny, passing)
-    assert (asked.code, asked.missing) == (code, "no way to fetch it")
+    monkeypatch.setenv(running.REQUIRE_VARIABLE, required)
+    monkeypatch.setattr(running, "missing_bundle", lambda _root, _adapter: "no way to fetch it")
+    run = _peer_run(tiny, passing)
+    assert (run.code, run.missing) == (code, "no way to fetch it")
     assert not record_file(tiny.root, "fake").exists()

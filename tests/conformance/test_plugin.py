@@ -145,7 +145,7 @@ class TestSkips:
         file.write_text('[[skip]]\nid = "v9/tiny::bad"\nreason = "needs a month"\n', encoding="utf-8")
         return file
 
-    def test_a_skipped_case_is_told_with_its_reason(
+    def test_a_skipped_case_is_reported_with_its_reason(
         self, tiny: TinyCorpus, run: Run, skips: Path, passing: Params, other: Params
     ):
         """It neither passes nor fails."""
@@ -358,11 +358,11 @@ class TestRequirements:
         assert f"1 case passed in the earlier run and did not now: {case} (unsupported)" in done.stdout
 
     @pytest.mark.parametrize(
-        ("option", "value", "told"),
+        ("option", "value", "message"),
         [("require", "readings", "did you mean reading?"), ("not-below", "absent.jsonl", "cannot be read")],
     )
     def test_what_cannot_be_required_is_a_usage_error(  # noqa: PLR0917 - fixtures
-        self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, told: str
+        self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, message: str
     ):
         """Nothing is asked."""
         tiny.case("good", passing)
@@ -370,4 +370,4 @@ class TestRequirements:
         done = run("--conformance", "--adapter", "fake", f"--conformance-{option}", value)
 
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
-        assert told in done.stderr
+        assert message in done.stderr

@@ -57,7 +57,7 @@ def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path
     where = _python(["-c", "import hudi_conformance; print(hudi_conformance.__file__)"], foreign, **environment)
     assert where.startswith(str(installed))
 
-    told = _python(
+    printed = _python(
         [*PYTEST, "--adapter", "null-unsupported"],
         foreign,
         # It judges nothing, which is no green run.
@@ -65,7 +65,7 @@ def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path
         **environment,
     )
 
-    skipped = re.search(r"(\d+) skipped", told)
+    skipped = re.search(r"(\d+) skipped", printed)
     assert skipped is not None
     assert int(skipped[1]) == len(load_cases(ROOT)) > 0
 
@@ -74,14 +74,14 @@ def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path
 @pytest.mark.xdist_group("wheel")
 def test_answers_and_tables_of_the_wheel_are_whole(installed: Path, foreign: Path, tmp_path: Path):
     """The model, from the wheel, passes the cases of one version: hidden files and empty folders are there."""
-    told = _python(
+    printed = _python(
         [*PYTEST, "--adapter", "model", "--conformance-case", "v8/*"],
         foreign,
         PYTHONPATH=str(installed),
         **{CACHE_VARIABLE: str(tmp_path / "cache")},
     )
 
-    assert re.search(r"^\d+ passed in", told, re.MULTILINE), told
+    assert re.search(r"^\d+ passed in", printed, re.MULTILINE), printed
 
 
 @pytest.mark.slow
@@ -96,10 +96,10 @@ def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Pat
         assert (foreign / f"{language}-reader" / ".github" / "workflows" / "conformance.yml").is_file()
     project = foreign / "python-reader"
     greeted = _python([*cli, "smoke", "--adapter", "adapter.toml"], project, **environment)
-    asked = _python([*PYTEST, "--conformance-area", "history"], project, **environment)
+    output = _python([*PYTEST, "--conformance-area", "history"], project, **environment)
 
     assert "python-reader speaks the protocol" in greeted
-    assert re.search(r"^[1-9]\d* passed, \d+ skipped in", asked, re.MULTILINE), asked
+    assert re.search(r"^[1-9]\d* passed, \d+ skipped in", output, re.MULTILINE), output
 
 
 @pytest.mark.slow
@@ -124,8 +124,8 @@ def test_the_corpus_is_collected_in_little_time(installed: Path, foreign: Path, 
     _python(arguments, foreign, **environment)
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    told = _python(arguments, foreign, **environment)
+    printed = _python(arguments, foreign, **environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
 
-    assert f"{len(load_cases(ROOT))} tests collected" in told
+    assert f"{len(load_cases(ROOT))} tests collected" in printed
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 6

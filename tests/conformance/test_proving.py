@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hudi_conformance.cli import app
 from hudi_conformance.corpus.traces import check_trace, lines_of, schema, snake_case
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import SOAKED
 from hudi_model.effects import Effect
@@ -26,17 +26,17 @@ def effects() -> list[dict[str, list[str]]]:
     return found
 
 
-def test_a_proved_obligation_is_told_in_one_line():
+def test_a_proved_property_is_reported_in_one_line():
     """Its number, that it holds, its statement, and how it was checked."""
     done = RUNNER.invoke(app, ["prove", "PO-271"])
 
     assert done.exit_code == 0
     assert "PO-271 holds" in done.output
-    assert OBLIGATIONS["PO-271"].title in done.output
+    assert MODEL_PROPERTIES["PO-271"].title in done.output
     assert "1 hold, 0 refuted" in done.output
 
 
-def test_a_refuted_obligation_shows_its_counterexample_and_what_holds_instead():
+def test_a_refuted_property_shows_its_counterexample_and_what_holds_instead():
     """The shortest way, the timeline it leaves, and the statement that replaces it."""
     done = RUNNER.invoke(app, ["prove", "PO-270"])
 
@@ -57,7 +57,7 @@ def test_a_mutant_shows_what_it_breaks():
 
 
 @pytest.mark.parametrize("arguments", [["PO-999"], ["PO-271", "--mutant", "nothing"]])
-def test_what_nobody_knows_is_an_error(arguments: list[str]):
+def test_an_unknown_column_is_an_error(arguments: list[str]):
     """A misspelt id or mutant must not look like a proof."""
     done = RUNNER.invoke(app, ["prove", *arguments])
 

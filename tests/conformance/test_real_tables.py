@@ -70,34 +70,38 @@ def test_a_recipe_is_made_again_when_what_it_uses_changes():
     assert first == fingerprints.written(_recipe(steps=functools.partial(_steps, "a")))
 
 
-def test_answers_are_asked_again_when_the_questions_change():
-    assert fingerprints.asked(_recipe()) != fingerprints.asked(_recipe(questions=(Question("x", "table_info"),)))
-    assert fingerprints.asked(_recipe(bundle="1.2.0")) != fingerprints.asked(_recipe(bundle="1.2.0", oracle="own"))
+def test_answers_are_collected_again_when_the_questions_change():
+    assert fingerprints.of_questions(_recipe()) != fingerprints.of_questions(
+        _recipe(questions=(Question("x", "table_info"),))
+    )
+    assert fingerprints.of_questions(_recipe(bundle="1.2.0")) != fingerprints.of_questions(
+        _recipe(bundle="1.2.0", oracle="own")
+    )
 
 
 def test_times_in_questions_are_those_of_completed_writes_in_order_of_completion(tmp_path: Path):
     timeline = [_write(1), _write(2, "clean"), _write(3), _write(4, state="INFLIGHT"), _write(5, "replacecommit")]
     own = (Question("own", "read_incremental", {"begin": "$0.completed", "end": "$-1.requested"}),)
-    asked = {one.name: one.params for one in all_questions(_recipe(questions=own), _table(tmp_path), timeline)}
-    assert asked["own"] == {"begin": "15", "end": "50"}
-    assert asked["as_of_middle"] == {"instant": "30"}
-    assert "changes_all" not in asked
+    questions = {one.name: one.params for one in all_questions(_recipe(questions=own), _table(tmp_path), timeline)}
+    assert questions["own"] == {"begin": "15", "end": "50"}
+    assert questions["as_of_middle"] == {"instant": "30"}
+    assert "changes_all" not in questions
 
 
 def test_before_version_8_the_instant_stands_for_the_completion(tmp_path: Path):
     timeline = [{**_write(1), "completed": None}, {**_write(2), "completed": None}]
-    asked = {one.name: one.params for one in all_questions(_recipe(), _table(tmp_path), timeline)}
-    assert asked["incremental_later"] == {"begin": "10"}
+    questions = {one.name: one.params for one in all_questions(_recipe(), _table(tmp_path), timeline)}
+    assert questions["incremental_later"] == {"begin": "10"}
 
 
-def test_a_table_with_a_change_feed_is_asked_for_changes(tmp_path: Path):
+def test_a_table_with_a_change_feed_is_queried_for_changes(tmp_path: Path):
     table = _table(tmp_path, "hoodie.table.cdc.enabled=true\n")
     assert "changes_all" in {one.name for one in all_questions(_recipe(), table, [_write(1)])}
 
 
-def test_a_table_without_completed_writes_is_asked_nothing_about_times(tmp_path: Path):
-    asked = [one.name for one in all_questions(_recipe(without=("info",)), _table(tmp_path), [])]
-    assert asked == ["snapshot", "snapshot_meta", "timeline", "history", "slices", "optimized"]
+def test_a_table_without_completed_writes_has_no_queries_by_time(tmp_path: Path):
+    questions = [one.name for one in all_questions(_recipe(without=("info",)), _table(tmp_path), [])]
+    assert questions == ["snapshot", "snapshot_meta", "timeline", "history", "slices", "optimized"]
 
 
 @pytest.fixture
@@ -123,7 +127,7 @@ def test_an_answer_is_equal_different_or_known_to_differ(answered: Place):
     assert _verdicts(answered, {"rows": "some.parquet"}, listed) == [Verdict.KNOWN]
 
 
-def test_a_known_difference_that_is_none_any_more_is_told(answered: Place):
+def test_a_known_difference_that_no_longer_occurs_is_reported(answered: Place):
     write_rows(answered.answers / "none.parquet", Rows((), ()))
     listed = (KnownDifference(("a/*::q",), "n*", "why", "evidence"),)
     assert _verdicts(answered, {"rows": "none.parquet"}) == [Verdict.EQUAL]
@@ -143,10 +147,10 @@ def test_results_are_kept_beside_those_of_other_tables(
     answered.save_questions([{"name": "q", "op": "table_info", "params": {}, "errored": "x"}])
     config = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.null", "unsupported"))
     save_results(tmp_path, list(compare([_recipe()], config, ())))
-    told = load_results(tmp_path)
-    assert set(told) == {"a/b-mor-1.1.1-v9", kept}
-    assert told["a/b-mor-1.1.1-v9"]["null"]["asked"] == {"table_info": ["q"]}
-    assert list(told["a/b-mor-1.1.1-v9"]["null"]["unsupported"].values()) == [["q"]]
+    results = load_results(tmp_path)
+    assert set(results) == {"a/b-mor-1.1.1-v9", kept}
+    assert results["a/b-mor-1.1.1-v9"]["null"]["asked"] == {"table_info": ["q"]}
+    assert list(results["a/b-mor-1.1.1-v9"]["null"]["unsupported"].values()) == [["q"]]
 
 
 def test_a_list_of_known_differences_that_does_not_parse_is_refused(tmp_path: Path):

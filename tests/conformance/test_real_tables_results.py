@@ -17,7 +17,9 @@ def test_every_known_difference_is_about_tables_that_recipes_make():
 
 def test_the_last_comparison_left_nothing_unexplained():
     results = load_results(suite_root())
-    assert {table for table, told in results.items() for one in told.values() if one.get("different")} == set()
+    assert {
+        table for table, by_adapter in results.items() for one in by_adapter.values() if one.get("different")
+    } == set()
 
 
 def test_tables_of_every_release_were_compared():

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Implementation, Outcome, Question
+from hudi_conformance.report.evidence import CaseStep, Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.file_layout import BASE, LOG, DrawnFile, DrawnGroup, DrawnSlice
 from hudi_conformance.report.html import Report, write_pages, write_report
 from hudi_conformance.report.links import case_anchor, case_file, table_file
@@ -88,12 +88,12 @@ def one_of_each(text: str) -> Evidence:
     group = DrawnGroup(text, text, (DrawnSlice(text, files),), files, replaced=True)
     lines = (Line(CHANGED, (text,), (text,), (text,)), Line(MISSING, (text,), None), Line(EXTRA, None, (text,)))
     comparison = Comparison(text, (text,), lines, text, text, (), {text: 1})
-    asked = Asked(text, text, text, text, (), frozenset({text}))
+    step = CaseStep(text, text, text, text, (), frozenset({text}))
     features, kills = (text,), ((text, text),)
     outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text, text, 1, comparison)
     return Evidence(
         implementations=(Implementation(text, text, text, text, {text: text}),),
-        questions=(Question(text, text, text, (text,), text, text, text, text, features, kills, (asked,)),),
+        questions=(Question(text, text, text, (text,), text, text, text, text, features, kills, (step,)),),
         tables=(GoldenTable(text, text, text, text, text, text, (text,), timeline, text, (group,)),),
         outcomes=(outcome,),
         clauses=(Clause(text, text, text, (9,), text, text, (text, text), text, text, 1),),
@@ -176,7 +176,7 @@ def test_the_counts_of_the_matrix_are_those_of_the_results(evidence: Evidence):
 
 @patiently
 @given(evidences())
-def test_every_alarm_and_every_known_difference_is_told_of(evidence: Evidence):
+def test_every_alarm_and_every_known_difference_is_reported(evidence: Evidence):
     page = page_of(evidence)
     bad = [one for one in evidence.outcomes if one.verdict not in ("pass", "unsupported", "open", "skipped")]
 
@@ -219,7 +219,7 @@ def test_hostile_text_stays_text():
         text.encode("utf-8")
 
 
-def test_no_page_asks_for_anything_outside_the_report():
+def test_no_page_loads_anything_outside_the_report():
     pages = pages_of(one_of_each("plain"))
     assert {"index.html", "clauses.html", case_file("plain"), table_file("plain")} == pages.keys()
     for text in pages.values():
@@ -234,7 +234,7 @@ def test_no_page_asks_for_anything_outside_the_report():
         assert "url(" not in text
 
 
-def test_differing_cells_are_marked_and_missing_rows_told():
+def test_differing_cells_are_marked_and_missing_rows_reported():
     lines = (
         Line(CHANGED, ("k1", "old"), ("k1", "new"), ("v",)),
         Line(MISSING, ("k2", "x"), None),

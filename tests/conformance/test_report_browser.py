@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_conformance.interop.peers.asking import peers_required
+from hudi_conformance.interop.peers.running import peers_required
 from hudi_conformance.report.html import write_pages
 from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.runs import runs_of
@@ -130,14 +130,14 @@ def pages(report: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         header = {"kind": "header", "started": f"2025-01-0{day}T00:00:00Z", "adapters": ["engine"]}
         case = {"kind": "case", "id": "c", "table": "t", "adapter": "engine", "verdict": ("pass", "fail")[day - 1]}
         (runs / f"{day}.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n", encoding="utf-8")
-    told = write_pages(sample(4), tmp_path_factory.mktemp("told"), runs=runs_of(runs.iterdir())).parent
+    written_report = write_pages(sample(4), tmp_path_factory.mktemp("told"), runs=runs_of(runs.iterdir())).parent
     table = sample(CASES).tables[0].id
     return [
         report / "index.html",
         report / "clauses.html",
         report / case_file(failed.case),
         report / table_file(table),
-        told / "runs.html",
+        written_report / "runs.html",
     ]
 
 
@@ -201,7 +201,7 @@ def test_cases_are_stepped_through_and_opened_by_keyboard(browser: Browser, repo
     browser.open(report / "index.html")
     shown = browser.shown_cases()
     order = [one.id for one in sample(CASES).questions]
-    asked = order[[case_anchor(case) for case in order].index(shown[2]) :]
+    listed = order[[case_anchor(case) for case in order].index(shown[2]) :]
     browser.press("j", "j", "j", "k")
     second = browser.focus().find_element(By.XPATH, "./ancestor::tr").get_attribute("id")
     browser.press(Keys.ARROW_DOWN)
@@ -209,11 +209,11 @@ def test_cases_are_stepped_through_and_opened_by_keyboard(browser: Browser, repo
     assert [second, third] == shown[1:3]
 
     browser.press(Keys.ENTER)
-    here = browser.arrives(f"/{case_file(asked[0])}")
+    here = browser.arrives(f"/{case_file(listed[0])}")
     browser.press("j")
-    browser.arrives(f"/{case_file(asked[1])}")
+    browser.arrives(f"/{case_file(listed[1])}")
     browser.press("k")
-    assert browser.arrives(f"/{case_file(asked[0])}") == here
+    assert browser.arrives(f"/{case_file(listed[0])}") == here
     browser.press("u")
     browser.arrives("index.html#cases")
     assert browser.errors() == []
@@ -236,9 +236,9 @@ def test_a_cell_of_the_matrix_leads_to_its_cases(browser: Browser, report: Path)
     button = browser.one(f'.matrix button[data-area="TL"][data-implementation="{NAMES[1]}"]')
     browser.run("arguments[0].focus()", button)
     browser.press(Keys.ENTER)
-    asked = [one for one in sample(CASES).questions if one.clauses[0].startswith("TL-")]
+    listed = [one for one in sample(CASES).questions if one.clauses[0].startswith("TL-")]
 
-    assert len(browser.shown_cases()) == len(asked)
+    assert len(browser.shown_cases()) == len(listed)
     assert "area=TL" in browser.driver.current_url
     assert browser.focus().find_elements(By.XPATH, "./ancestor::tr[contains(@class, 'case')]")
 
@@ -270,8 +270,8 @@ def test_features_have_a_matrix_of_their_own(browser: Browser, report: Path):
     assert cell.is_displayed()
 
     browser.run("arguments[0].click()", cell)
-    asked = [one for one in sample(CASES).questions if "cdc" in one.features]
-    assert len(browser.shown_cases()) == len(asked)
+    listed = [one for one in sample(CASES).questions if "cdc" in one.features]
+    assert len(browser.shown_cases()) == len(listed)
 
 
 def test_a_link_to_a_clause_opens_it(browser: Browser, report: Path):

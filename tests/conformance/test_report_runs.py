@@ -1,4 +1,4 @@
-"""Runs over time: the last one is reported, and what moved between the last two is told."""
+"""Runs over time: the last one is reported, and what moved between the last two is reported."""
 
 import json
 from pathlib import Path
@@ -41,33 +41,35 @@ def history(*files: Path) -> History:
 
 
 def test_what_fails_now_and_did_not_is_newly_failing(tmp_path: Path):
-    told = history(written(tmp_path / "1.jsonl", 1, "pfup"), written(tmp_path / "2.jsonl", 2, "fpfu"))
+    recorded_history = history(written(tmp_path / "1.jsonl", 1, "pfup"), written(tmp_path / "2.jsonl", 2, "fpfu"))
 
-    assert [one.case for one in told.failing] == ["a", "c"]
-    assert [one.case for one in told.passing] == ["b"]
-    assert [(one.case, one.before, one.after) for one in told.otherwise] == [("d", "pass", "unsupported")]
+    assert [one.case for one in recorded_history.failing] == ["a", "c"]
+    assert [one.case for one in recorded_history.passing] == ["b"]
+    assert [(one.case, one.before, one.after) for one in recorded_history.otherwise] == [("d", "pass", "unsupported")]
 
 
 def test_runs_are_in_the_order_of_their_time_whatever_their_names(tmp_path: Path):
-    told = history(written(tmp_path / "1.jsonl", 3, "pppp"), written(tmp_path / "2.jsonl", 2, "ffff"))
+    recorded_history = history(written(tmp_path / "1.jsonl", 3, "pppp"), written(tmp_path / "2.jsonl", 2, "ffff"))
 
-    assert [run.started[:10] for run in told.runs] == ["2025-01-02", "2025-01-03"]
-    assert len(told.passing) == len(CASES)
+    assert [run.started[:10] for run in recorded_history.runs] == ["2025-01-02", "2025-01-03"]
+    assert len(recorded_history.passing) == len(CASES)
 
 
 def test_a_new_case_that_fails_is_newly_failing_and_one_that_passes_moved_nothing_back(tmp_path: Path):
-    told = history(written(tmp_path / "1.jsonl", 1, "pp  "), written(tmp_path / "2.jsonl", 2, "ppfp"))
+    recorded_history = history(written(tmp_path / "1.jsonl", 1, "pp  "), written(tmp_path / "2.jsonl", 2, "ppfp"))
 
-    assert [one.case for one in told.failing] == ["c"]
-    assert [one.case for one in told.otherwise] == ["d"]
-    assert not told.passing
+    assert [one.case for one in recorded_history.failing] == ["c"]
+    assert [one.case for one in recorded_history.otherwise] == ["d"]
+    assert not recorded_history.passing
 
 
 def test_an_implementation_that_is_new_moved_nothing(tmp_path: Path):
-    told = history(written(tmp_path / "1.jsonl", 1, "pppp", "other"), written(tmp_path / "2.jsonl", 2, "ffff"))
+    recorded_history = history(
+        written(tmp_path / "1.jsonl", 1, "pppp", "other"), written(tmp_path / "2.jsonl", 2, "ffff")
+    )
 
-    assert (told.failing, told.passing, told.otherwise) == ((), (), ())
-    assert told.names == ("engine", "other")
+    assert (recorded_history.failing, recorded_history.passing, recorded_history.otherwise) == ((), (), ())
+    assert recorded_history.names == ("engine", "other")
 
 
 def test_a_folder_of_runs_becomes_the_report_of_the_last_with_a_page_of_all(tmp_path: Path):

@@ -16,7 +16,7 @@ from hudi_conformance.runner.skips import load_skips, resolved_skips
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from tiny_corpus import Params, TinyCorpus
 
-Ask = Callable[..., list[Outcome]]
+RunCases = Callable[..., list[Outcome]]
 CLAUSE_LINE = (
     "  clause  RD-001 Snapshot read time (must, v8, v9): A snapshot shows what was complete when the read began."
 )
@@ -25,10 +25,10 @@ BOTH = 'expect = {released = "rows", text = "other"}'
 
 
 @pytest.fixture
-def ask(tiny: TinyCorpus, tmp_path: Path) -> Ask:
+def run_cases(tiny: TinyCorpus, tmp_path: Path) -> RunCases:
     """Run all cases of the tiny corpus on the fake adapter."""
 
-    def asked(
+    def run_all(
         expected: Mapping[str, ExpectedFailure] | None = None, limit_s: float = 20.0, jobs: int = 1
     ) -> list[Outcome]:
         options = RunOptions(tmp_path / "work", limit_s, 20.0, jobs)
@@ -36,7 +36,7 @@ def ask(tiny: TinyCorpus, tmp_path: Path) -> Ask:
         with AdapterRun(adapter, options, ClauseBook(tiny.root).reading_clause, expected) as run:
             return list(run.outcomes(load_cases(tiny.root)))
 
-    return asked
+    return run_all
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,23 @@ def ask(tiny: TinyCorpus, tmp_path: Path) -> Ask:
         ({"do": "reject", "reason": "NOT_A_TABLE"}, "", Verdict.OPEN),
     ],
 )
-def test_the_verdict_of_each_answer(tiny: TinyCorpus, ask: Ask, params: Params, outcome: str, verdict: Verdict):
+def test_the_verdict_of_each_answer(
+    tiny: TinyCorpus, run_cases: RunCases, params: Params, outcome: str, verdict: Verdict
+):
     """Refusing for another reason is not passing, and an open question never fails."""
     tiny.case("one", params, outcome)
 
-    assert [one.verdict for one in ask()] == [verdict]
+    assert [one.verdict for one in run_cases()] == [verdict]
 
 
-def test_rows_that_agree_pass_and_rows_that_differ_fail(tiny: TinyCorpus, ask: Ask, passing: Params, other: Params):
-    """A changed value is told with its row and column."""
+def test_rows_that_agree_pass_and_rows_that_differ_fail(
+    tiny: TinyCorpus, run_cases: RunCases, passing: Params, other: Params
+):
+    """A changed value is reported with its row and column."""
     tiny.case("good", passing)
     tiny.case("bad", other)
 
-    good, bad = ask()
+    good, bad = run_cases()
 
     assert good.verdict is Verdict.PASS
     assert bad.verdict is Verdict.FAIL
@@ -73,43 +77,45 @@ def test_rows_that_agree_pass_and_rows_that_differ_fail(tiny: TinyCorpus, ask: A
 
 
 @pytest.mark.parametrize("do", ["die", "garbage", "wrong_seq"])
-def test_a_dead_or_babbling_adapter_is_started_again(tiny: TinyCorpus, ask: Ask, passing: Params, do: str):
+def test_an_ended_or_malformed_adapter_is_started_again(
+    tiny: TinyCorpus, run_cases: RunCases, passing: Params, do: str
+):
     """One bad case costs one verdict, not the run."""
     tiny.case("bad", {"do": do})
     tiny.case("good", passing)
 
-    bad, good = ask()
+    bad, good = run_cases()
 
     assert bad.verdict is Verdict.ERROR
     assert bad.caught == (do != "die")
     assert good.verdict is Verdict.PASS
 
 
-def test_the_last_words_of_a_dead_adapter_are_told(tiny: TinyCorpus, ask: Ask):
+def test_the_last_stderr_of_an_ended_adapter_is_reported(tiny: TinyCorpus, run_cases: RunCases):
     """stderr is kept, and its last line is the message."""
     tiny.case("bad", {"do": "die"})
 
-    assert ask()[0].message == "the adapter's process ended with status 7: last words"
+    assert run_cases()[0].message == "the adapter's process ended with status 7: last words"
 
 
-def test_a_hung_adapter_times_out_and_the_run_goes_on(tiny: TinyCorpus, ask: Ask, passing: Params):
+def test_a_hung_adapter_times_out_and_the_run_goes_on(tiny: TinyCorpus, run_cases: RunCases, passing: Params):
     """The limit holds for each step."""
     tiny.case("slow", {"do": "hang"})
     tiny.case("good", passing)
 
-    slow, good = ask(limit_s=1.0)
+    slow, good = run_cases(limit_s=1.0)
 
     assert (slow.verdict, slow.caught) == (Verdict.TIMEOUT, False)
     assert good.verdict is Verdict.PASS
 
 
-def test_several_processes_answer_in_the_order_of_the_corpus(tiny: TinyCorpus, ask: Ask, passing: Params):
+def test_several_processes_answer_in_the_order_of_the_corpus(tiny: TinyCorpus, run_cases: RunCases, passing: Params):
     """Side by side or one after the other: the same outcomes in the same order."""
     names = [f"case-{number}" for number in range(6)]
     for name in names:
         tiny.case(name, passing)
 
-    found = ask(jobs=2)
+    found = run_cases(jobs=2)
 
     assert [one.case.name for one in found] == names
     assert {one.verdict for one in found} == {Verdict.PASS}
@@ -130,25 +136,27 @@ def test_a_command_that_does_not_start_fails_every_case(tiny: TinyCorpus, tmp_pa
 class TestFreshCopies:
     """Tables as the adapter sees them."""
 
-    def test_dot_files_empty_folders_and_times_are_restored(self, tiny: TinyCorpus, ask: Ask):
+    def test_dot_files_empty_folders_and_times_are_restored(self, tiny: TinyCorpus, run_cases: RunCases):
         """The archive and the list of files in table.toml hold what git loses."""
         names = [".hoodie", ".hoodie/hoodie.properties", ".hoodie/timeline", "city=Zürich", "city=Zürich/f1.parquet"]
         tiny.case("see", {"do": "see_table"}, 'expect = "seen"', op="see")
         times = {".hoodie/hoodie.properties": 1735689600000, "city=Zürich/f1.parquet": 1735689600000}
         tiny.answers(tiny.table(), seen={"value": {"names": names, "times": times}})
 
-        assert [one.differences for one in ask()] == [()]
+        assert [one.differences for one in run_cases()] == [()]
 
-    def test_a_case_never_sees_what_another_did(self, tiny: TinyCorpus, ask: Ask):
+    def test_a_case_never_sees_what_another_did(self, tiny: TinyCorpus, run_cases: RunCases):
         """The fake adapter deletes a file of its table; the next case has it again."""
         tiny.case("first", {"do": "see_table"}, 'expect = "seen"', op="see")
         tiny.case("second", {"do": "see_table"}, 'expect = "seen"', op="see")
         tiny.answers(tiny.table(), seen={"value": {"times": {".hoodie/hoodie.properties": 1735689600000}}})
 
-        assert {one.verdict for one in ask()} == {Verdict.PASS}
+        assert {one.verdict for one in run_cases()} == {Verdict.PASS}
 
     @pytest.mark.parametrize("damage", ["gone", "changed"])
-    def test_missing_or_changed_bytes_stop_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params, damage: str):
+    def test_missing_or_changed_bytes_stop_the_run(
+        self, tiny: TinyCorpus, run_cases: RunCases, passing: Params, damage: str
+    ):
         """A verdict on other bytes than the corpus has would be worth nothing."""
         tiny.case("one", passing)
         folder = tiny.table()
@@ -160,66 +168,66 @@ class TestFreshCopies:
         pack(tiny.root / "files" / "v9" / "tiny", folder / "table.zip")
 
         with pytest.raises(CorpusError, match=r"f1\.parquet"):
-            ask()
+            run_cases()
 
-    def test_a_missing_expected_answer_stops_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+    def test_a_missing_expected_answer_stops_the_run(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """An absent answer is no pass."""
         tiny.case("one", passing)
         (tiny.table() / "expected.json").write_text("{}", encoding="utf-8")
 
         with pytest.raises(CorpusError, match=r"no answer 'rows'"):
-            ask()
+            run_cases()
 
 
 class TestWarnings:
     """A torn block must be skipped, and told."""
 
-    def test_a_required_warning_must_be_given(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+    def test_a_required_warning_must_be_given(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """Right rows in silence fail."""
         outcome = 'expect = "rows"\nwarnings = [{clause = "LF-010"}]'
         tiny.case("silent", passing, outcome)
         tiny.case("told", {**passing, "warn": "LF-010"}, outcome)
         tiny.case("other", {**passing, "warn": "LF-011"}, outcome)
 
-        assert [one.verdict for one in ask()] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
+        assert [one.verdict for one in run_cases()] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
 
-    def test_more_warnings_than_required_do_no_harm(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+    def test_more_warnings_than_required_pass(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """An adapter may say more."""
         tiny.case("told", {**passing, "warn": "LF-010"})
 
-        assert ask()[0].verdict is Verdict.PASS
+        assert run_cases()[0].verdict is Verdict.PASS
 
 
 class TestReadings:
     """One reading a clause over all cases."""
 
-    def test_the_followed_reading_is_noted(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+    def test_the_followed_reading_is_noted(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """The clause is the one of the case that has two readings."""
         tiny.case("one", passing, BOTH, clauses=("RD-001", "RD-007"))
 
-        assert ask()[0].reading == ("RD-007", "released")
+        assert run_cases()[0].reading == ("RD-007", "released")
 
     def test_either_reading_passes_but_not_both_by_turns(
-        self, tiny: TinyCorpus, ask: Ask, passing: Params, other: Params
+        self, tiny: TinyCorpus, run_cases: RunCases, passing: Params, other: Params
     ):
         """The second choice fails, whatever it is."""
         for name, params in (("one", other), ("two", passing), ("three", other)):
             tiny.case(name, params, BOTH, clauses=("RD-007",))
 
-        found = ask()
+        found = run_cases()
 
         assert [one.verdict for one in found] == [Verdict.PASS, Verdict.FAIL, Verdict.PASS]
         assert found[1].message.startswith("mixed readings: RD-007")
 
     def test_an_answer_that_fits_both_readings_binds_to_none(
-        self, tiny: TinyCorpus, ask: Ask, passing: Params, other: Params
+        self, tiny: TinyCorpus, run_cases: RunCases, passing: Params, other: Params
     ):
-        """What does not tell readings apart does not choose one."""
+        """What does not distinguish readings does not choose one."""
         same = 'expect = {released = "rows", text = "rows"}'
         tiny.case("same", passing, same, clauses=("RD-007",))
         tiny.case("text", other, BOTH, clauses=("RD-007",))
 
-        assert [(one.verdict, one.reading) for one in ask()] == [
+        assert [(one.verdict, one.reading) for one in run_cases()] == [
             (Verdict.PASS, None),
             (Verdict.PASS, ("RD-007", "text")),
         ]
@@ -235,20 +243,24 @@ class TestExpectedFailures:
         return load_expected_failures(file)
 
     @pytest.mark.parametrize("prefix", ["", "conformance::"])
-    def test_a_listed_failure_is_expected(self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, other: Params, prefix: str):
-        """It is told with the list's reason; ids are given with or without their prefix."""
+    def test_a_listed_failure_is_expected(
+        self, tiny: TinyCorpus, run_cases: RunCases, tmp_path: Path, other: Params, prefix: str
+    ):
+        """It is reported with the list's reason; ids are given with or without their prefix."""
         tiny.case("bad", other)
 
-        (outcome,) = ask(self._listed(tmp_path, f"{prefix}v9/tiny::bad"))
+        (outcome,) = run_cases(self._listed(tmp_path, f"{prefix}v9/tiny::bad"))
 
         assert outcome.verdict is Verdict.EXPECTED_FAIL
         assert "a known bug" in outcome.message
 
-    def test_a_listed_case_that_passes_is_bad(self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, passing: Params):
+    def test_a_listed_case_that_passes_is_bad(
+        self, tiny: TinyCorpus, run_cases: RunCases, tmp_path: Path, passing: Params
+    ):
         """A fix forces the entry off the list."""
         tiny.case("good", passing)
 
-        assert ask(self._listed(tmp_path, "v9/tiny::good"))[0].verdict is Verdict.UNEXPECTED_PASS
+        assert run_cases(self._listed(tmp_path, "v9/tiny::good"))[0].verdict is Verdict.UNEXPECTED_PASS
 
     def test_an_unknown_id_is_refused(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
         """A list that names no case protects nothing."""
@@ -258,14 +270,14 @@ class TestExpectedFailures:
             resolved(self._listed(tmp_path, "v9/tiny::gone"), [known])
 
     def test_a_glob_stands_for_all_cases_that_fit_it(
-        self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, passing: Params, other: Params
+        self, tiny: TinyCorpus, run_cases: RunCases, tmp_path: Path, passing: Params, other: Params
     ):
         """Every one of them must keep failing."""
         ids = [tiny.case("bad", other), tiny.case("good", passing)]
 
         known = resolved(self._listed(tmp_path, "v9/*::*d"), ids)
 
-        assert [one.verdict for one in ask(known)] == [Verdict.EXPECTED_FAIL, Verdict.UNEXPECTED_PASS]
+        assert [one.verdict for one in run_cases(known)] == [Verdict.EXPECTED_FAIL, Verdict.UNEXPECTED_PASS]
 
     def test_two_entries_for_one_case_are_refused(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
         """Which of two reasons would hold?"""
@@ -285,9 +297,9 @@ class TestExpectedFailures:
 
 
 class TestSkips:
-    """What is not asked is told."""
+    """What is not asked is reported."""
 
-    def test_a_skipped_case_is_not_asked(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
+    def test_a_skipped_case_is_not_run(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
         """Its reason is the message; the others are asked as ever."""
         (tmp_path / "skips.toml").write_text('[[skip]]\nid = "v9/*::slow"\nreason = "takes a day"\n', encoding="utf-8")
         ids = [tiny.case("slow", {"do": "die"}), tiny.case("good", passing)]
@@ -331,12 +343,12 @@ class TestSkips:
             resolved_skips({"conformance::v9/tiny::gone": "why"}, [known])
 
 
-def test_a_failure_says_what_was_expected_and_what_came(tiny: TinyCorpus, ask: Ask, other: Params):
+def test_a_failure_says_what_was_expected_and_what_came(tiny: TinyCorpus, run_cases: RunCases, other: Params):
     """A reader of the block needs nothing else to go on, and nothing of a checkout."""
     tiny.case("bad", other, clauses=("RD-001", "RD-007"))
     adapter = find_adapter("fake", tiny.root)
 
-    text = failure_text(ask()[0], adapter, ClauseBook(tiny.root))
+    text = failure_text(run_cases()[0], adapter, ClauseBook(tiny.root))
     lines = text.splitlines()
 
     assert lines[:6] == [
@@ -374,12 +386,12 @@ def test_a_failure_says_what_was_expected_and_what_came(tiny: TinyCorpus, ask: A
     ],
 )
 def test_a_failure_without_differences_says_both_sides(  # noqa: PLR0917 - fixtures
-    tiny: TinyCorpus, ask: Ask, params: Params, outcome: str, expected: str, got: str
+    tiny: TinyCorpus, run_cases: RunCases, params: Params, outcome: str, expected: str, got: str
 ):
     """What had to come stands beside what came."""
     tiny.case("bad", params, outcome)
 
-    text = failure_text(ask()[0], find_adapter("fake", tiny.root), ClauseBook(tiny.root))
+    text = failure_text(run_cases()[0], find_adapter("fake", tiny.root), ClauseBook(tiny.root))
 
     assert f"  expect  {expected}" in text.splitlines()
     assert f"  got     {got}" in text

@@ -38,7 +38,7 @@ def test_every_kind_of_case_stays_and_nothing_can_go() -> None:
     assert one_of_each(chosen) == chosen
 
 
-def test_who_takes_no_part_is_told() -> None:
+def test_unused_adapters_are_reported() -> None:
     """A misspelt name would ask everything of the slow one."""
     with pytest.raises(AdapterConfigError, match="takes no part"):
         reject_unknown_adapters(["engine-sprak"], [find_adapter("engine-spark", ROOT)])

@@ -31,21 +31,21 @@ def test_a_hung_adapter_is_ended_with_its_children(tmp_path: Path):
     pid_file = tmp_path / "pid"
     session = Session([sys.executable, "-c", CHILD, str(pid_file)], tmp_path / "log", start_limit_s=2.0)
 
-    heard = session.start()
+    response = session.start()
 
     deadline = time.monotonic() + 10
     while _alive(int(pid_file.read_text())) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert isinstance(heard, Hung)
+    assert isinstance(response, Hung)
     assert not _alive(int(pid_file.read_text()))
 
 
-def test_a_process_lives_over_many_questions(tiny: TinyCorpus, tmp_path: Path):
+def test_a_process_answers_many_questions(tiny: TinyCorpus, tmp_path: Path):
     """Starting costs seconds for some implementations: it happens once."""
     with Session([sys.executable, str(tiny.root / "fake_adapter.py")], tmp_path / "log") as session:
-        heard = [session.ask("x", tmp_path, {"do": "unsupported"}, tmp_path, 20) for _ in range(3)]
+        response = [session.request("x", tmp_path, {"do": "unsupported"}, tmp_path, 20) for _ in range(3)]
 
-    assert all(isinstance(one, Reply) for one in heard)
+    assert all(isinstance(one, Reply) for one in response)
     assert session.starts == 1
 
 
@@ -57,22 +57,22 @@ def test_stop_leaves_with_status_zero(tiny: TinyCorpus, tmp_path: Path):
     assert session.stop() == 0
 
 
-def test_an_absent_command_is_told(tmp_path: Path):
+def test_an_absent_command_is_reported(tmp_path: Path):
     """The first word of the command is named."""
-    heard = Session(["/no/such/adapter"], tmp_path / "log").start()
+    response = Session(["/no/such/adapter"], tmp_path / "log").start()
 
-    assert isinstance(heard, Broken)
-    assert "/no/such/adapter" in heard.why
+    assert isinstance(response, Broken)
+    assert "/no/such/adapter" in response.why
 
 
-def test_a_start_that_breaks_the_schema_is_told_with_its_place(tmp_path: Path):
+def test_a_start_that_breaks_the_schema_is_reported_with_its_place(tmp_path: Path):
     """A new adapter's author learns which field is wrong."""
     script = (
         "import sys; sys.stdin.readline(); "
         'print(\'{"protocol":1,"implementation":{"name":"x"},"features":[],"ops":[]}\', flush=True)'
     )
-    heard = Session([sys.executable, "-c", script], tmp_path / "log", 20.0).start()
+    response = Session([sys.executable, "-c", script], tmp_path / "log", 20.0).start()
 
-    assert isinstance(heard, Broken)
-    assert "implementation" in heard.why
-    assert "version" in heard.why
+    assert isinstance(response, Broken)
+    assert "implementation" in response.why
+    assert "version" in response.why

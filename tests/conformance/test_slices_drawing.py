@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.report.file_layout import (
     BASE,
     CHANGES,
@@ -91,7 +91,7 @@ def test_a_snapshot_is_made_of_the_files_of_the_slices_that_the_model_lists(tabl
     state = load(table)
     listed = {
         "/".join(filter(None, (one["partition"], name)))
-        for one in ask(state, "list_file_slices", {}).content
+        for one in evaluate(state, "list_file_slices", {}).content
         for name in (one["base_file"], *one["log_files"])
         if name
     }

@@ -172,7 +172,7 @@ def test_no_effect_after_the_completion_fails_an_action(
     assert failed > 2
 
 
-class Dead(FaultyStorage):
+class FailedStorage(FaultyStorage):
     """Nothing works any more from its fault on."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -242,7 +242,7 @@ def test_what_may_stand_has_an_error_of_its_own(
     table = tmp_path / "table"
     made(table, Program(version, COW, "insert", lambda _: None))
     options = {**OPTIONS, **configs}
-    storage = Dead(LocalStorage(table), Fault(last_put(table, options, where), when))
+    storage = FailedStorage(LocalStorage(table), Fault(last_put(table, options, where), when))
     once = {"write_id": "night-17", "configs": options}
     before = answers(table)
     request = WriteRequest("insert", rows_of(NEW), once=write_id_of("night-17"))

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.drawing_timelines import NEWEST, chosen, draw, print_timeline
 from hudi_conformance.runner.archive import unpacked_corpus
@@ -42,7 +42,7 @@ def printed(listed: list[dict[str, Any]], *, every: bool) -> list[str]:
 
 
 def test_of_a_thousand_actions_the_newest_and_those_that_wait_are_shown() -> None:
-    """The others are told in numbers that add up; `--all` has a line for each."""
+    """The others are reported in numbers that add up; `--all` has a line for each."""
     listed = thousand()
     lines = printed(listed, every=False)
     assert lines[0].startswith(f"{1000 - NEWEST - 2} completed actions before these, --all shows them: ")
@@ -71,17 +71,15 @@ def test_a_picture_of_a_thousand_actions_has_each_of_them() -> None:
 
 
 @pytest.mark.parametrize("table", HISTORIES)
-def test_archived_actions_are_drawn_where_they_are_asked_for(
-    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_archived_actions_are_drawn_on_request(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = GOLDEN / table / "table"
-    whole = ask(load(folder), "list_timeline", {"include_history": True}).content
-    active = ask(load(folder), "list_timeline", {}).content
+    whole = evaluate(load(folder), "list_timeline", {"include_history": True}).content
+    active = evaluate(load(folder), "list_timeline", {}).content
     assert len(whole) > len(active)
     for history, listed in ((True, whole), (False, active)):
         assert draw(str(folder), {}, None, history=history, every=True) == 0
-        told = capsys.readouterr().out
-        assert [line.split()[0] for line in told.splitlines()[1:-1]] == [one["requested"] for one in listed]
+        output = capsys.readouterr().out
+        assert [line.split()[0] for line in output.splitlines()[1:-1]] == [one["requested"] for one in listed]
         assert draw(str(folder), {}, tmp_path / "t.svg", history=history, every=False) == 0
         assert f"{len(listed)} actions" in capsys.readouterr().out
         assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<svg")

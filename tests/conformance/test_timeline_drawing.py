@@ -141,7 +141,7 @@ def test_hostile_names_are_text_and_nothing_else():
     assert ET.fromstring(text).find(f"{SVG}title").text.startswith('"><script>')  # noqa: S314
 
 
-def test_the_drawing_is_told_to_those_who_do_not_see_it():
+def test_the_picture_has_a_text_alternative():
     entry = {"requested": instant_text(1000), "completed": None, "action": "compaction", "state": "REQUESTED"}
     svg = drawn([entry], title="Timeline of t")
 

@@ -69,7 +69,7 @@ def test_a_recipe_that_says_what_the_model_does_not_is_refused() -> None:
 
 
 @pytest.mark.parametrize("damage", ["page", "trace", "both verdicts", "nothing"])
-def test_a_case_that_cannot_be_read_is_told(tmp_path: Path, damage: str) -> None:
+def test_a_case_that_cannot_be_read_is_reported(tmp_path: Path, damage: str) -> None:
     """Silently fewer cases would look like success."""
     folder = tmp_path / FOLDER
     shutil.copytree(ROOT / FOLDER, folder)

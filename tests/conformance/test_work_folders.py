@@ -39,8 +39,8 @@ def test_who_says_where_temporary_files_go_is_obeyed(
     memory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     _offering(monkeypatch, 4 << 30)
-    told = tmp_path_factory.mktemp("told")
-    monkeypatch.setenv("TMPDIR", str(told))
+    configured = tmp_path_factory.mktemp("told")
+    monkeypatch.setenv("TMPDIR", str(configured))
     with work_folder("run-") as folder:
         assert Path(folder).parent != memory
 

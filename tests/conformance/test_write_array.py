@@ -9,9 +9,9 @@ from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.interop.fuzzing.array import FACTORS, SAME, array_rows, possible
 from hudi_conformance.interop.fuzzing.known_readers import known_readers, unexplained
 from hudi_conformance.interop.fuzzing.pairs import covering_rows, pairs_of
-from hudi_conformance.interop.fuzzing.reading_back import Told, differs, played_by, told_of
+from hudi_conformance.interop.fuzzing.reading_back import RowResult, differs, played_by, run_row
 from hudi_conformance.interop.fuzzing.recorded import add_results, load_results
-from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.pages.written import written_lines
 from hudi_conformance.runner.resources import suite_root
 
@@ -46,12 +46,12 @@ def test_a_cover_of_two_factors_is_their_product():
 def test_results_of_several_runs_stand_together(tmp_path: Path):
     """What another reader said of a row stays; a row whose features changed begins anew."""
     (tmp_path / "conformance").mkdir()
-    told = Told("row-01", dict(ROWS[0].features), "same", {"a": "same"}, {})
-    add_results(tmp_path, [told])
-    add_results(tmp_path, [Told("row-01", dict(ROWS[0].features), "same", {"b": "unsupported: x"}, {})])
+    result = RowResult("row-01", dict(ROWS[0].features), "same", {"a": "same"}, {})
+    add_results(tmp_path, [result])
+    add_results(tmp_path, [RowResult("row-01", dict(ROWS[0].features), "same", {"b": "unsupported: x"}, {})])
     assert load_results(tmp_path)["row-01"].read == {"a": "same", "b": "unsupported: x"}
     assert any("1 unsupported" in line for line in written_lines(tmp_path))
-    add_results(tmp_path, [Told("row-01", {**ROWS[0].features, "version": "9"}, "same", {"b": "same"}, {})])
+    add_results(tmp_path, [RowResult("row-01", {**ROWS[0].features, "version": "9"}, "same", {"b": "same"}, {})])
     assert load_results(tmp_path)["row-01"].read == {"b": "same"}
 
 
@@ -64,22 +64,22 @@ def test_what_was_recorded_is_the_array_of_today_and_explained():
     assert [line for one in recorded.values() for line in unexplained(one)] == []
 
 
-def test_every_known_difference_was_seen():
+def test_every_known_difference_was_observed():
     """What no table shows any more is no known difference."""
     words = [
-        (told, who, word)
-        for told in load_results(ROOT).values()
-        for who, word in {**told.read, **told.continued}.items()
+        (result, who, word)
+        for result in load_results(ROOT).values()
+        for who, word in {**result.read, **result.continued}.items()
         if word != "same"
     ]
-    idle = [known.why for known in known_readers() if not any(known.explains(*one) for one in words)]
-    assert idle == []
+    unused = [known.why for known in known_readers() if not any(known.explains(*one) for one in words)]
+    assert unused == []
 
 
-def test_what_is_not_told_is_no_difference():
+def test_what_is_not_reported_is_no_difference():
     row = dict(ROWS[0].features)
-    assert differs(Told("row", row, "same", {"a": "missing row"}, {}))
-    assert not differs(Told("row", row, "same", {"a": "unsupported: log-hfile"}, {}))
+    assert differs(RowResult("row", row, "same", {"a": "missing row"}, {}))
+    assert not differs(RowResult("row", row, "same", {"a": "unsupported: log-hfile"}, {}))
 
 
 @pytest.mark.peers
@@ -91,9 +91,9 @@ def test_the_engine_writes_what_others_read(tmp_path: Path):
     if why and not peers_required():
         pytest.skip(f"{APACHE} is not asked: {why}")
     until, lines = time.monotonic() + 180, []
-    with played_by("model", ENGINE, (ENGINE, "model", "hudi-rs", APACHE), (), ROOT) as cast:
+    with played_by("model", ENGINE, (ENGINE, "model", "hudi-rs", APACHE), (), ROOT) as participants:
         for row in ROWS:
             if time.monotonic() > until:
                 break
-            lines += unexplained(told_of(row, cast, tmp_path / row.name))
+            lines += unexplained(run_row(row, participants, tmp_path / row.name))
     assert lines == []

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, two_sides
-from hudi_conformance.interop.fuzzing.command import HISTORIES
-from hudi_conformance.interop.fuzzing.drawing import write_cases
-from hudi_conformance.interop.fuzzing.playing import Options
+from hudi_conformance.interop.fuzzing.command import ALL_WRITES
+from hudi_conformance.interop.fuzzing.running import Options
+from hudi_conformance.interop.fuzzing.strategies import write_cases
 from hudi_conformance.runner.resources import suite_root
 
 SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
 SECONDS = 3600.0 if SOAK else 15.0
 ENGINE = "engine-in-process"
 LIMITS = {
-    "tables of version 6": replace(HISTORIES, versions=(6,)),
-    "tables of versions 8 and 9": replace(HISTORIES, versions=(8, 9)),
+    "tables of version 6": replace(ALL_WRITES, versions=(6,)),
+    "tables of versions 8 and 9": replace(ALL_WRITES, versions=(8, 9)),
 }
 
 
@@ -27,10 +27,10 @@ def test_the_engine_answers_as_the_model_after_every_step(drawn: str):
     no fault with the engine's tables. As many seeds as there is time for."""
     cases, seeds = write_cases(LIMITS[drawn]), range(1_000_000)
     with two_sides(ENGINE, suite_root()) as sides:
-        told = list(check_cases(cases, seeds, sides, Options(), seconds=SECONDS, attempts=500, stop_after=3))
+        found = list(check_cases(cases, seeds, sides, Options(), seconds=SECONDS, attempts=500, stop_after=3))
 
-    summary = told[-1]
+    summary = found[-1]
     assert isinstance(summary, Summary)
-    assert [one.described(ENGINE) for one in told if isinstance(one, Found)] == []
-    assert summary.asked > 10
+    assert [one.described(ENGINE) for one in found if isinstance(one, Found)] == []
+    assert summary.queries > 10
     assert not summary.unsupported, str(summary)

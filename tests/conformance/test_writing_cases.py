@@ -10,10 +10,10 @@ from hudi_adapter.rows import Rows
 from hudi_conformance.bridge import load
 from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.writing.building import hold_to_kills, played
-from hudi_conformance.corpus.writing.in_process import ModelCast, ModelSession
+from hudi_conformance.corpus.writing.in_process import ModelPool, ModelSession
 from hudi_conformance.corpus.writing.recipes import load_recipes
 from hudi_conformance.corpus.writing.registry import RECIPES
-from hudi_conformance.runner.adapter_pool import Cast, Roles
+from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import READER, SERVICER, WRITER, Case
@@ -21,7 +21,7 @@ from hudi_conformance.runner.cases import load_cases, load_golden_cases, load_ta
 from hudi_conformance.runner.instant_order import TimeRules
 from hudi_conformance.runner.normalized_answers import InstantNames
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
-from hudi_conformance.runner.session import Heard, Reply
+from hudi_conformance.runner.session import Reply, Response
 from hudi_conformance.runner.verdicts import Verdict
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +46,7 @@ def test_every_recipe_is_on_disk_and_nothing_else() -> None:
     assert {case.id.removeprefix("conformance::writing/").replace("::", "/") for case in WRITING} == set(RECIPES)
 
 
-def test_golden_cases_are_asked_for_alone() -> None:
+def test_golden_cases_are_selected_alone() -> None:
     """Who reads tables only, as recorded peers do, is given no case that writes."""
     assert not any(case.writes for case in load_golden_cases(ROOT))
     assert WRITING
@@ -79,9 +79,9 @@ def test_a_case_that_kills_nothing_is_refused() -> None:
 class _Deaf(ModelSession):
     """A reader that sees an empty table."""
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         if op != "read_snapshot":
-            return super().ask(op, table, params, out_dir, limit_s)
+            return super().request(op, table, params, out_dir, limit_s)
         (out_dir / "none.jsonl").write_text('{"schema":[{"name":"id","type":"string"}]}\n', encoding="utf-8")
         return Reply({"seq": 1, "result": {"rows_file": "none.jsonl"}})
 
@@ -89,10 +89,10 @@ class _Deaf(ModelSession):
 def test_a_reader_that_sees_something_else_fails_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a writer has written is read back by others, and their answers count."""
 
-    def session(self: ModelCast, adapter: AdapterConfig, process: int = 1) -> ModelSession:
+    def session(self: ModelPool, adapter: AdapterConfig, process: int = 1) -> ModelSession:
         return self._models.setdefault((adapter.name, process), (_Deaf if adapter.name == "model" else ModelSession)())
 
-    monkeypatch.setattr(ModelCast, "session", session)
+    monkeypatch.setattr(ModelPool, "session", session)
     outcome = played(_case("single/upsert_mor_v9"))
 
     assert outcome.verdict is Verdict.FAIL
@@ -102,28 +102,28 @@ def test_a_reader_that_sees_something_else_fails_the_case(monkeypatch: pytest.Mo
 def test_roles_fall_to_the_adapter_unless_others_are_named(tmp_path: Path) -> None:
     """The model reads back, and reads within a case only where a user names it."""
     mine, other, model = (AdapterConfig(name, (name,)) for name in ("mine", "other", "model"))
-    alone = Cast(mine, Roles(readers=(model,), checker=model), tmp_path)
-    mixed = Cast(mine, Roles(other, (other,), model), tmp_path)
+    alone = AdapterPool(mine, Roles(readers=(model,), checker=model), tmp_path)
+    mixed = AdapterPool(mine, Roles(other, (other,), model), tmp_path)
 
-    assert alone.player(SERVICER) is alone.player(WRITER) is alone.player(READER)
+    assert alone.executor(SERVICER) is alone.executor(WRITER) is alone.executor(READER)
     assert [name for name, _ in alone.readers()] == ["model"]
-    assert mixed.player(SERVICER) is mixed.player(READER) is not mixed.player(WRITER)
-    assert mixed.player(WRITER, 2) is not mixed.player(WRITER, 1)
+    assert mixed.executor(SERVICER) is mixed.executor(READER) is not mixed.executor(WRITER)
+    assert mixed.executor(WRITER, 2) is not mixed.executor(WRITER, 1)
 
 
 @given(INSTANTS)
-def test_told_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
-    """Two sides that did the same at different times are told alike, instants that no step answered included."""
+def test_normalized_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
+    """Two sides that did the same at different times are reported alike, instants that no step answered included."""
     sides = [numbers, [10**7 + 3 * place for place in range(len(numbers))]]
-    told = []
+    answers = []
     for side in sides:
         times, known = InstantNames(), [_instant(one) for one in side]
         times.note(1, {"requested": known[0], "completed": None})
         timeline = [{"requested": one, "completed": None, "action": "commit", "state": "REQUESTED"} for one in known]
         rows = Rows((("_hoodie_commit_time", "string"), ("id", "string")), tuple((one, "x") for one in known))
-        told.append((times.normalized("list_timeline", timeline), times.normalized("read_snapshot", rows)))
+        answers.append((times.normalized("list_timeline", timeline), times.normalized("read_snapshot", rows)))
 
-    assert told[0] == told[1]
+    assert answers[0] == answers[1]
 
 
 def test_what_came_with_the_table_keeps_its_times() -> None:
@@ -135,7 +135,7 @@ def test_what_came_with_the_table_keeps_its_times() -> None:
     assert times.normalized("read_snapshot", rows).rows == ((_instant(1),), ("?1",))
 
 
-def test_slices_are_told_without_what_a_writer_may_choose() -> None:
+def test_slices_are_normalized_without_what_a_writer_may_choose() -> None:
     """File ids and write tokens go; partition, instants, order of logs and the bucket stay."""
     times = InstantNames()
     times.note(2, {"requested": _instant(1)})
@@ -167,7 +167,7 @@ def test_a_step_that_was_never_taken_cannot_be_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "answer", "told"),
+    ("op", "answer", "message"),
     [
         ("write", (5, 9, "commit"), "not later than"),
         ("write", (20, 20, "commit"), "not later than requested"),
@@ -176,14 +176,14 @@ def test_a_step_that_was_never_taken_cannot_be_named() -> None:
         ("execute", (30, 40, "commit"), "the plan is that of"),
     ],
 )
-def test_times_that_cannot_be_are_told(op: str, answer: tuple[int, int | None, str], told: str) -> None:
+def test_impossible_times_are_reported(op: str, answer: tuple[int, int | None, str], message: str) -> None:
     """New times are later than all before, and a completion is later than its request."""
     rules = TimeRules(9)
     assert rules.broken("write", {}, {"requested": _instant(9), "completed": _instant(10), "action": "commit"}) == ()
     requested, completed, action = answer
     value = {"requested": _instant(requested), "completed": completed and _instant(completed), "action": action}
 
-    assert any(told in one for one in rules.broken(op, {"txn": "one", "requested": _instant(11)}, value))
+    assert any(message in one for one in rules.broken(op, {"txn": "one", "requested": _instant(11)}, value))
 
 
 def test_an_unknown_table_or_role_is_an_error_of_the_corpus(tmp_path: Path) -> None:
@@ -194,9 +194,9 @@ def test_an_unknown_table_or_role_is_an_error_of_the_corpus(tmp_path: Path) -> N
     head = 'title = "One"\nclauses = ["OW-001"]\ntable_version = 9\n'
     text = head + '{more}[scripts]\n1 = [{{op = "write", by = "{by}"}}]\n[[case]]\nid = "one"\nscript = "1"\n'
 
-    for more, by, said in (('table = "v9/none"\n', "A", "no golden table"), ("", "D", "is no role")):
+    for more, by, message in (('table = "v9/none"\n', "A", "no golden table"), ("", "D", "is no role")):
         file.write_text(text.format(more=more, by=by), encoding="utf-8")
-        with pytest.raises(CorpusError, match=said):
+        with pytest.raises(CorpusError, match=message):
             load_cases(tmp_path)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hudi_adapter.reasons import Reason
 from hudi_conformance.apache.java_errors import refusal
-from hudi_conformance.corpus.writing.in_process import ModelCast, ModelSession
+from hudi_conformance.corpus.writing.in_process import ModelPool, ModelSession
 from hudi_conformance.interop.writers_and_readers import record as matrix_record
 from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE, Known, Played, sample, sampled_for
 from hudi_conformance.interop.writers_and_readers.page import matrix_page
@@ -21,7 +21,7 @@ from hudi_conformance.runner.failure_text import repro_command
 from hudi_conformance.runner.findings import Finding
 from hudi_conformance.runner.recorded_results import load_recorded
 from hudi_conformance.runner.resources import suite_root
-from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
+from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,12 +34,12 @@ SOME = st.sampled_from([Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.UNSUP
 COLUMNS = st.dictionaries(st.sampled_from([CHECKED, "reader", "other"]), SOME)
 
 
-def _told(verdicts: Mapping[str, Verdict]) -> dict[str, Outcome]:
+def _outcomes(verdicts: Mapping[str, Verdict]) -> dict[str, Outcome]:
     return {name: Outcome(CASE, verdict) for name, verdict in verdicts.items()}
 
 
 def _settled(known: Known, verdicts: Mapping[str, Verdict], writer: str = "writer") -> dict[str, Verdict]:
-    return {name: one.verdict for name, one in known.settled(CASE, writer, _told(verdicts)).items()}
+    return {name: one.verdict for name, one in known.settled(CASE, writer, _outcomes(verdicts)).items()}
 
 
 def test_the_page_follows_from_the_record() -> None:
@@ -49,7 +49,7 @@ def test_the_page_follows_from_the_record() -> None:
 
 
 @pytest.mark.slow
-def test_the_record_is_judged_by_the_lists_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_is_compared_with_the_current_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that is added or taken away shows in the record, without anybody being asked."""
     before, kept = load_recorded(ROOT, SOURCE), []
     monkeypatch.setattr(matrix_record, "save_recorded", lambda _root, _source, content: kept.append(content))
@@ -66,11 +66,11 @@ def test_every_entry_about_tables_of_others_names_a_case_that_writes() -> None:
 
 
 @given(COLUMNS)
-def test_what_nobody_knows_stays_as_it_is(verdicts: dict[str, Verdict]) -> None:
+def test_verdicts_without_a_known_failure_stay(verdicts: dict[str, Verdict]) -> None:
     """Without entries no verdict changes."""
-    told = {WROTE: Verdict.PASS, **verdicts}
+    seen = {WROTE: Verdict.PASS, **verdicts}
 
-    assert _settled(Known({}, {}), told) == told
+    assert _settled(Known({}, {}), seen) == seen
 
 
 @given(COLUMNS, SOME)
@@ -78,9 +78,9 @@ def test_a_case_that_its_writer_fails_may_fail_anywhere_and_must_somewhere(
     verdicts: dict[str, Verdict], wrote: Verdict
 ) -> None:
     """What was written wrongly is read wrongly; an entry that nothing shows is out of date."""
-    told = {WROTE: wrote, **verdicts}
-    settled = _settled(Known({CASE.id: "known"}, {}), told)
-    failing = {name for name, verdict in told.items() if verdict in {Verdict.FAIL, Verdict.ERROR}}
+    seen = {WROTE: wrote, **verdicts}
+    settled = _settled(Known({CASE.id: "known"}, {}), seen)
+    failing = {name for name, verdict in seen.items() if verdict in {Verdict.FAIL, Verdict.ERROR}}
 
     assert {name for name, verdict in settled.items() if verdict is Verdict.EXPECTED_FAIL} == failing
     outdated = not failing and wrote is Verdict.PASS
@@ -103,9 +103,9 @@ def test_what_a_reader_misreads_is_known_of_the_writers_it_names(
 ) -> None:
     """The same case as another writer leaves it may be read rightly."""
     known = Known({}, {"reader": (ReadBack(CASE.id, FINDING, frozenset(writers)),)})
-    told = {WROTE: Verdict.PASS, "reader": verdict, "other": Verdict.FAIL}
+    seen = {WROTE: Verdict.PASS, "reader": verdict, "other": Verdict.FAIL}
 
-    assert _settled(known, told, writer) == {**told, "reader": settled}
+    assert _settled(known, seen, writer) == {**seen, "reader": settled}
 
 
 def test_what_is_read_back_wrongly_is_listed_beside_what_is_answered_wrongly(tmp_path: Path) -> None:
@@ -152,14 +152,14 @@ def test_the_sample_takes_every_step_that_the_cases_take() -> None:
     assert sample(chosen) == chosen
 
 
-def test_a_writer_is_asked_again_what_it_is_known_to_fail() -> None:
+def test_a_writer_repeats_the_cases_that_it_is_known_to_fail() -> None:
     """Also what the sample leaves out: the record would lose it, and the list stand without an answer."""
     name = "apache-hudi-1.1.1"
-    asked = {one.id for one in sampled_for(name, WRITING, ROOT)}
+    sampled = {one.id for one in sampled_for(name, WRITING, ROOT)}
     listed = set(load_expected_failures(find_adapter(name, ROOT).expected_failures)) & {one.id for one in WRITING}
 
     assert listed
-    assert asked == listed | {one.id for one in sample(WRITING)}
+    assert sampled == listed | {one.id for one in sample(WRITING)}
     assert sampled_for("model", WRITING, ROOT) == sample(WRITING)
 
 
@@ -167,10 +167,10 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     """A column that some case lacks included; another writer's record stays."""
     (tmp_path / "conformance").mkdir()
     for name in ("one", "two"):
-        told = {WROTE: Outcome(CASE, Verdict.FAIL, "no", differences=("a", "b"))}
-        whole = _told({WROTE: Verdict.PASS, "reader": Verdict.UNSUPPORTED, CHECKED: Verdict.PASS})
+        seen = {WROTE: Outcome(CASE, Verdict.FAIL, "no", differences=("a", "b"))}
+        whole = _outcomes({WROTE: Verdict.PASS, "reader": Verdict.UNSUPPORTED, CHECKED: Verdict.PASS})
         played = Played(
-            AdapterConfig(name, (name,)), {"version": "1"}, "2026-01-01", [(CASE, told), (WRITING[1], whole)]
+            AdapterConfig(name, (name,)), {"version": "1"}, "2026-01-01", [(CASE, seen), (WRITING[1], whole)]
         )
         add_writer(tmp_path, played)
         assert load_matrix(tmp_path)[name] == recorded(played)
@@ -179,12 +179,12 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load_matrix(tmp_path)["one"].bad == {f"{CASE.id.removeprefix('conformance::')}, {WROTE}": "no; a; b"}
 
 
-def test_who_is_asked_later_is_put_beside_those_who_were_asked_before(tmp_path: Path) -> None:
+def test_results_of_a_later_run_join_those_of_earlier_runs(tmp_path: Path) -> None:
     """But a case that is asked no more goes, and so does what was wrong with it."""
     (tmp_path / "conformance").mkdir()
     one = AdapterConfig("one", ("one",))
-    before = [(case, _told({WROTE: Verdict.PASS, "reader": Verdict.FAIL})) for case in WRITING[:2]]
-    after = [(WRITING[0], _told({WROTE: Verdict.PASS, "other": Verdict.FAIL}))]
+    before = [(case, _outcomes({WROTE: Verdict.PASS, "reader": Verdict.FAIL})) for case in WRITING[:2]]
+    after = [(WRITING[0], _outcomes({WROTE: Verdict.PASS, "other": Verdict.FAIL}))]
     for cases in (before, after):
         add_writer(tmp_path, Played(one, {}, "2026-01-01", cases))
     name = WRITING[0].id.removeprefix("conformance::")
@@ -212,18 +212,18 @@ class _Mute(ModelSession):
         self.started = {"ops": [op for op in self.started["ops"] if op not in {"list_timeline", "check_table"}]}
 
 
-def test_what_an_adapter_lacks_is_asked_of_who_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_adapter_executes_ops_that_one_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that the reader of a case lacks is the writer's, a check that an adapter lacks is the checker's."""
 
-    class _Cast(ModelCast):
+    class _Pool(ModelPool):
         def session(self, adapter: AdapterConfig, process: int = 1) -> ModelSession:
             kind = _Mute if adapter.name in {"reader", "played"} else ModelSession
             return self._models.setdefault((adapter.name, process), kind())
 
     reader = AdapterConfig("reader", ("reader",))
-    cast = _Cast()
+    cast = _Pool()
     monkeypatch.setattr(cast, "roles", Roles(readers=(reader,), checker=AdapterConfig("model", ("model",))))
-    run = WritingCaseRun(CASE, cast, tmp_path, Judging(60.0, lambda _: ""))
+    run = WritingCaseRun(CASE, cast, tmp_path, VerdictOptions(60.0, lambda _: ""))
 
     assert run.taker(Step("list_timeline", {}, by=READER)) is cast.session(AdapterConfig("played", ("played",)))
     assert run.taker(Step("read_snapshot", {}, by=READER)) is cast.session(reader)

@@ -16,30 +16,30 @@ class Apache:
     """One process for all tests; what it answers lies below `folder`."""
 
     def __init__(self, session: Session, folder: Path) -> None:
-        self._session, self._folder, self._asked = session, folder, 0
+        self._session, self._folder, self._requests = session, folder, 0
 
-    def ask(self, op: str, table: Path, given: pa.Table | None = None, **params: Any) -> Any:
+    def request(self, op: str, table: Path, given: pa.Table | None = None, **params: Any) -> Any:
         """The answer to one question: a table of rows, or a value. `given`: the rows of a write."""
-        self._asked += 1
-        out = self._folder / str(self._asked)
+        self._requests += 1
+        out = self._folder / str(self._requests)
         out.mkdir()
         if given is not None:
             pq.write_table(given, out / "given.parquet")
             params["input"] = str(out / "given.parquet")
-        heard = self._session.ask(op, table, params, out, _LIMIT_S)
-        assert isinstance(heard, Reply), heard
-        assert "result" in heard.message, heard.message
-        result = heard.message["result"]
+        response = self._session.request(op, table, params, out, _LIMIT_S)
+        assert isinstance(response, Reply), response
+        assert "result" in response.message, response.message
+        result = response.message["result"]
         return arrow_of_rows(read_rows(out / result["rows_file"])) if "rows_file" in result else result["value"]
 
     def upsert(self, table: Path, given: pa.Table, **configs: str) -> None:
         """A write of Apache Hudi."""
-        self.ask("write", table, given, operation="upsert", configs=configs)
+        self.request("write", table, given, operation="upsert", configs=configs)
 
     def both(self, table: Path) -> list[list[str]]:
         """What this engine reads, and what Apache Hudi reads."""
         ours = read_arrow(table)
-        theirs = self.ask("read_snapshot", table).select(ours.column_names)
+        theirs = self.request("read_snapshot", table).select(ours.column_names)
         return [texts(ours), texts(theirs)]
 
     def alike(self, table: Path) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.testing import Effect, Hook, Instant, Timeline, load_table, whole_timeline
+from hudi_spark.testing import Effect, Hook, Instant, Timeline, full_timeline, load_table
 from written_tables import Written, rows
 
 WITHOUT_METADATA = {"hoodie.metadata.enable": "false"}
@@ -18,7 +18,7 @@ class Died(BaseException):
 
 
 @dataclass
-class DiesAt:
+class CrashesAt:
     """Ends the work before the effect of a number."""
 
     number: int
@@ -61,9 +61,9 @@ def timeline_of(table: Written) -> Timeline:
     return load_table(LocalStorage(table.path))[1]
 
 
-def whole_timeline_of(table: Written) -> list[Instant]:
+def full_timeline_of(table: Written) -> list[Instant]:
     storage = LocalStorage(table.path)
-    return list(whole_timeline(storage, *load_table(storage)).instants)
+    return list(full_timeline(storage, *load_table(storage)).instants)
 
 
 def data_files(table: Written) -> list[str]:
@@ -72,15 +72,15 @@ def data_files(table: Written) -> list[str]:
 
 def answers(table: Written, since: str = "") -> list[Any]:
     """What queries now, and as of every write from a time on, answer."""
-    times = [one.requested for one in whole_timeline_of(table) if one.action.endswith("commit")]
-    asked = [None, *(time for time in times if time >= since)]
-    return [sorted(map(repr, read_arrow(table.path, as_of=time).to_pylist())) for time in asked]
+    times = [one.requested for one in full_timeline_of(table) if one.action.endswith("commit")]
+    moments = [None, *(time for time in times if time >= since)]
+    return [sorted(map(repr, read_arrow(table.path, as_of=time).to_pylist())) for time in moments]
 
 
-def deaths(run: Callable[[Hook], Any]) -> Iterator[DiesAt]:
+def deaths(run: Callable[[Hook], Any]) -> Iterator[CrashesAt]:
     """Runs something that dies before its first effect, then before its second, until it lives."""
     for number in range(200):
-        hook = DiesAt(number)
+        hook = CrashesAt(number)
         try:
             run(hook)
         except Died:

@@ -8,7 +8,7 @@ from dynamodb_locks import ACCOUNT
 from hudi_conformance.apache.dynamodb_local import missing_dynamodb_local
 from hudi_conformance.interop.dynamodb_server import dynamodb
 from hudi_conformance.interop.lock_servers import Server
-from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Session
 

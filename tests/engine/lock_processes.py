@@ -28,7 +28,7 @@ def processes() -> ForkServerContext:
 
 
 @dataclass(slots=True)
-class Told:
+class Acknowledged:
     """Appends each effect to a file, before it happens."""
 
     file: Path
@@ -58,17 +58,17 @@ class Task:
     def run(self) -> None:
         """Writes, and says what came of it in the file of the answer."""
         os.environ.update(self.environment)
-        hooks: list[Any] = [Told(self.answer.with_suffix(".effects"))]
+        hooks: list[Any] = [Acknowledged(self.answer.with_suffix(".effects"))]
         if self.stop is not None:
             hooks.append(StopAt(self.stop, self.after_it))
         storage = open_storage(self.base, _storage_options(self.configs))
         writer = TableWriter(storage, InProcess(), dict(self.configs), hook=Hooks(tuple(hooks)))
         try:
             outcome = writer.write(WriteRequest(self.operation, rows(self.ids, 2, self.price)))
-            said = {"requested": outcome.requested, "completed": outcome.completed}
+            last_answer = {"requested": outcome.requested, "completed": outcome.completed}
         except HudiError as error:
-            said = {"reason": str(error.reason), "message": str(error)}
-        self.answer.write_text(json.dumps(said))
+            last_answer = {"reason": str(error.reason), "message": str(error)}
+        self.answer.write_text(json.dumps(last_answer))
 
 
 def _storage_options(configs: Mapping[str, str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ class Writer:
         os.kill(self.pid, signal.SIGKILL)
         self.process.join()
 
-    def said(self) -> dict[str, Any]:
+    def last_answer(self) -> dict[str, Any]:
         """What came of the write, once the process has ended."""
         self.process.join(PATIENCE)
         assert not self.process.is_alive(), "the writer does not end"

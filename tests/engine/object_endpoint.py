@@ -35,7 +35,7 @@ class Endpoint:
             "fs.s3a.path.style.access": "true",
         }
 
-    def ask(self, method: str, path: str, data: bytes = b"") -> None:
+    def send(self, method: str, path: str, data: bytes = b"") -> None:
         """A request of its own, for names and headers that the library does not write."""
         headers = {"Authorization": _AUTHORIZATION}
         request = urllib.request.Request(  # noqa: S310 - loopback
@@ -53,7 +53,7 @@ def endpoint(log: Path) -> Iterator[Endpoint]:
         server = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=settings)
         try:
             found = Endpoint(_address(log, server))
-            found.ask("PUT", BUCKET)
+            found.send("PUT", BUCKET)
             yield found
         finally:
             server.terminate()

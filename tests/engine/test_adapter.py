@@ -26,7 +26,7 @@ class Conversation:
         self.table = folder / "table"
         self.out_dir.mkdir()
 
-    def ask(self, op: str, reading: str = "released", **params: Any) -> dict[str, Any]:
+    def request(self, op: str, reading: str = "released", **params: Any) -> dict[str, Any]:
         run = {"cmd": "run", "seq": 7, "op": op, "table": str(self.table), "params": params, "limit_s": 60}
         lines = [{"cmd": "start", "protocol": 1}, {**run, "out_dir": str(self.out_dir)}, {"cmd": "stop"}]
         answers = io.StringIO()
@@ -39,12 +39,12 @@ class Conversation:
         return dict(answer)
 
     def value(self, op: str, **params: Any) -> Any:
-        value = self.ask(op, **params)["result"]["value"]
+        value = self.request(op, **params)["result"]["value"]
         check_value(op, value)
         return value
 
     def rows(self, op: str, **params: Any) -> list[dict[str, Any]]:
-        answer = self.ask(op, **params)
+        answer = self.request(op, **params)
         return list(read_rows(self.out_dir / answer["result"]["rows_file"]).mappings())
 
 
@@ -60,7 +60,7 @@ def adapter(tmp_path: Path) -> Conversation:
 
 
 def test_the_snapshot_is_rows_with_the_warnings_of_damaged_logs(adapter: Conversation):
-    answer = adapter.ask("read_snapshot")
+    answer = adapter.request("read_snapshot")
     assert [warning["clause"] for warning in answer["warnings"]] == ["LF-010"]
     notes = {one["id"]: one["note"] for one in adapter.rows("read_snapshot")}
     assert notes == {"a": "log", "b": "base"}
@@ -90,7 +90,7 @@ def test_the_history_counts_and_one_that_names_no_manifest_is_refused(adapter: C
     history = adapter.table / ".hoodie" / "timeline" / "history"
     history.mkdir()
     (history / "_version_").write_text("1")
-    assert adapter.ask("list_timeline", include_history=True)["rejected"]["reason"] == "TIMELINE_FILE_CORRUPT"
+    assert adapter.request("list_timeline", include_history=True)["rejected"]["reason"] == "TIMELINE_FILE_CORRUPT"
 
 
 def test_file_slices_are_listed_by_name(adapter: Conversation):
@@ -115,32 +115,32 @@ def test_table_info_says_what_the_table_is(adapter: Conversation):
 
 def test_a_refused_table_is_rejected_with_its_reason(adapter: Conversation):
     (adapter.table / ".hoodie" / "hoodie.properties").unlink()
-    assert adapter.ask("read_snapshot")["rejected"]["reason"] == "NOT_A_TABLE"
-    assert adapter.ask("table_info")["rejected"]["reason"] == "NOT_A_TABLE"
+    assert adapter.request("read_snapshot")["rejected"]["reason"] == "NOT_A_TABLE"
+    assert adapter.request("table_info")["rejected"]["reason"] == "NOT_A_TABLE"
 
 
 @pytest.mark.parametrize("instant", [None, 5, "soon"])
 def test_an_instant_that_is_none_is_rejected(adapter: Conversation, instant: Any):
-    assert adapter.ask("read_as_of", instant=instant)["rejected"]["reason"] == "INSTANT_MALFORMED"
+    assert adapter.request("read_as_of", instant=instant)["rejected"]["reason"] == "INSTANT_MALFORMED"
 
 
-def test_changed_rows_come_with_the_columns_and_filter_asked_for(adapter: Conversation):
+def test_changed_rows_come_with_the_requested_columns_and_filter(adapter: Conversation):
     changed = adapter.rows("read_incremental", begin=tick(11), columns=["id"], filter=["id", "!=", "none"])
     assert all(set(one) == {"id"} for one in changed)
     assert len(adapter.rows("read_incremental", begin="0")) == len(adapter.rows("read_snapshot"))
-    assert adapter.ask("read_changes", begin="0")["rejected"]["reason"] == "CONFIG_INVALID"
-    assert adapter.ask("read_incremental", begin="today")["rejected"]["reason"] == "INSTANT_MALFORMED"
+    assert adapter.request("read_changes", begin="0")["rejected"]["reason"] == "CONFIG_INVALID"
+    assert adapter.request("read_incremental", begin="today")["rejected"]["reason"] == "INSTANT_MALFORMED"
 
 
 def test_a_check_answers_with_clauses_and_files(adapter: Conversation):
-    found = adapter.ask("check_table")["result"]["value"]
+    found = adapter.request("check_table")["result"]["value"]
     assert all(set(one) == {"clause", "severity", "where", "message"} for one in found)
     assert {(one["clause"], one["severity"]) for one in found} == {("LF-010", "warning")}
     assert all((adapter.table / one["where"]).is_file() for one in found)
 
 
 def test_what_is_not_built_is_unsupported(adapter: Conversation):
-    assert adapter.ask("defragment") == {"unsupported": {"feature": "defragment"}}
+    assert adapter.request("defragment") == {"unsupported": {"feature": "defragment"}}
 
 
 def test_the_reading_of_the_text_is_an_option(tmp_path: Path):

@@ -12,9 +12,9 @@ from cleaned_tables import (
     Seen,
     answers,
     deaths,
+    full_timeline_of,
     timeline_of,
     upserted,
-    whole_timeline_of,
 )
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.history import read_history_file
@@ -36,9 +36,9 @@ STEPS = st.lists(
 )
 
 
-def told(table: Written) -> list[str]:
+def requested_times(table: Written) -> list[str]:
     """What the whole timeline says, but for actions that stand still requested or inflight."""
-    return [str(one) for one in whole_timeline_of(table) if one.is_completed]
+    return [str(one) for one in full_timeline_of(table) if one.is_completed]
 
 
 def active(table: Written) -> list[str]:
@@ -49,18 +49,18 @@ def history(table: Written, name: str = "") -> list[str]:
     return [file.rpartition("/")[2] for file in table.files() if "/history/" in file and name in file]
 
 
-def step(table: Written, number: int, asked: str) -> None:
-    if asked == "clean":
+def step(table: Written, number: int, step_name: str) -> None:
+    if step_name == "clean":
         table.services().clean(SOON)
-    elif asked == "compact":
+    elif step_name == "compact":
         if table.table_type == "MERGE_ON_READ":
             table.services().run("compaction", COMPACT_NOW)
-    elif asked == "abort":
+    elif step_name == "abort":
         started = table.writer().begin(WriteRequest("upsert", rows([0])))
         started.stage(WriteRequest("upsert", rows([0], ts=number)))
         started.abort()
     else:
-        table.write(asked, rows([number % 4, 4 + number % 2], ts=number, price=float(number)))
+        table.write(step_name, rows([number % 4, 4 + number % 2], ts=number, price=float(number)))
 
 
 @settings(max_examples=7, deadline=None)
@@ -70,19 +70,19 @@ def test_nobody_sees_that_actions_were_archived(version: int, table_type: str, s
     with tempfile.TemporaryDirectory() as folder:
         table = Written(Path(folder) / "table", table_type, version, configs=WITHOUT_METADATA)
         step(table, 0, "upsert")
-        for number, asked in enumerate(steps, 1):
-            if asked != "archive":
-                step(table, number, asked)
+        for number, step_name in enumerate(steps, 1):
+            if step_name != "archive":
+                step(table, number, step_name)
                 continue
             cleans = timeline_of(table).completed("clean")
-            before = told(table), answers(table, "~" if cleans else "")
+            before = requested_times(table), answers(table, "~" if cleans else "")
             table.services().archive(SOON)
-            assert (told(table), answers(table, "~" if cleans else "")) == before
+            assert (requested_times(table), answers(table, "~" if cleans else "")) == before
             assert table.services().archive(SOON) == ()
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_an_archival_may_die_before_any_effect(tmp_path: Path, version: int):
+def test_an_archival_may_crash_before_any_effect(tmp_path: Path, version: int):
     """Whoever reads then sees what was before; the next archival finishes it, and the history has each action once."""
     table = upserted(tmp_path / "table", 6, version=version)
     table.services().clean(SOON)
@@ -91,12 +91,12 @@ def test_an_archival_may_die_before_any_effect(tmp_path: Path, version: int):
     for n in range(4):
         table.write("upsert", rows([0], ts=10 + n))
     shutil.copytree(table.path, tmp_path / "first")
-    before, rows_before, died = told(table), table.found(), 0
+    before, rows_before, died = requested_times(table), table.found(), 0
     for hook in deaths(lambda hook: table.services(hook).archive(SOON)):
         died += 1
-        assert (told(table), table.found()) == (before, rows_before), hook.seen
+        assert (requested_times(table), table.found()) == (before, rows_before), hook.seen
         table.services().archive(SOON)
-        assert (told(table), table.found()) == (before, rows_before), hook.seen
+        assert (requested_times(table), table.found()) == (before, rows_before), hook.seen
         assert len(active(table)) == 2
         assert rows_of_history(table) == len(set(before)) - len(timeline_of(table).instants)
         shutil.rmtree(table.path)
@@ -167,7 +167,7 @@ def test_levels_are_merged_and_old_versions_go(tmp_path: Path):
     assert len(manifests) in {3, 4, 5}
     named = {one["fileName"] for manifest in manifests for one in manifest["files"]}
     assert set(history(table, ".parquet")) == named
-    assert len(told(table)) == 13
+    assert len(requested_times(table)) == 13
 
 
 def test_version_6_has_three_records_an_action_in_blocks(tmp_path: Path):
@@ -204,7 +204,7 @@ class TestWhatStays:
         assert self.archived(table, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"})[0] == kept
 
     @pytest.mark.parametrize("beyond", [False, True])
-    def test_a_saved_write_and_what_is_later_unless_told_otherwise(self, tmp_path: Path, *, beyond: bool):
+    def test_a_saved_write_and_later_ones_stay_by_default(self, tmp_path: Path, *, beyond: bool):
         table = upserted(tmp_path / "table", 2)
         saved = table.services().savepoint().requested
         for n in range(5):
@@ -227,7 +227,7 @@ class TestWhatStays:
         assert len(table.ids()) == 4
 
     def test_a_replacecommit_whose_files_a_clean_left(self, tmp_path: Path):
-        """Whatever the clean says it has dealt with: storage tells."""
+        """Whatever the clean says it has dealt with: storage shows."""
         table = upserted(tmp_path / "table", 2)
         table.write("insert_overwrite", rows(range(4), ts=3))
         replaced = active(table)[-1]
@@ -250,8 +250,8 @@ class TestWhatStays:
     def test_a_rollback_while_a_file_of_what_it_undid_is_there(self, tmp_path: Path):
         table = upserted(tmp_path / "table", 2)
         undone, time = "20250101000000500", "20250101000000600"
-        told = serialise_rollback_metadata(RollbackMetadata(time, commits_rollback=(undone,)))
-        (table.path / ".hoodie" / "timeline" / f"{time}_{time[:-1]}1.rollback").write_bytes(told)
+        requested_times = serialise_rollback_metadata(RollbackMetadata(time, commits_rollback=(undone,)))
+        (table.path / ".hoodie" / "timeline" / f"{time}_{time[:-1]}1.rollback").write_bytes(requested_times)
         own = table.path / "north" / f"{undone}-0_0-0-0_{undone}.parquet"
         own.write_bytes(b"PAR1")
         table.clock.now = "20250101000001000"
@@ -282,9 +282,9 @@ def test_a_file_that_never_became_part_of_the_history_is_replaced(tmp_path: Path
     times = active(table)
     (folder / f"{times[0]}_{times[2]}_0.parquet").write_bytes(b"torn")
     (folder / "manifest_1.f00d").write_bytes(b"torn")
-    before = told(table)
+    before = requested_times(table)
     table.services().archive(FEW)
-    assert told(table) == before
+    assert requested_times(table) == before
 
 
 def test_a_history_that_lacks_what_it_names_is_refused_before_anything_leaves(tmp_path: Path):
@@ -299,7 +299,7 @@ def test_a_history_that_lacks_what_it_names_is_refused_before_anything_leaves(tm
     assert table.files() == files
 
 
-def test_a_write_archives_after_it_unless_told_otherwise(tmp_path: Path):
+def test_a_write_archives_after_it_by_default(tmp_path: Path):
     table = upserted(tmp_path / "table", 4)
     for n, configs in enumerate(({"hoodie.archive.automatic": "false"}, {})):
         request = WriteRequest("upsert", rows([0], ts=9 + n), configs={**FEW, **configs})

@@ -16,7 +16,7 @@ WRITERS = {
     "hoodie.metadata.index.column.stats.enable": "false",
     "hoodie.clean.automatic": "false",
 }
-ASKED = {
+CONFIGURED = {
     "hoodie.metadata.index.bloom.filter.enable": "true",
     "hoodie.metadata.global.record.level.index.enable": "true",
 }
@@ -42,7 +42,7 @@ def listed(table: Written, key: str = WHOLE_KEY) -> tuple[str, ...]:
     return tuple(sorted(name for name in names.split(",") if name))
 
 
-def is_sound(table: Written) -> bool:
+def is_valid(table: Written) -> bool:
     """The metadata table says what storage and data do, and lists the indexes as whole."""
     findings = TableActions(table.writer()).validate_metadata()
     return findings == () and set(NAMES) <= set(listed(table)) and listed(table, BUILDING_KEY) == ()
@@ -54,14 +54,14 @@ def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str)
     """The plan names what is asked for and from which write on; writes before and after the building are in."""
     table = grown(tmp_path / "t", kind, version)
     storage = LocalStorage(table.path)
-    requested = table.services().schedule("indexing", ASKED)
+    requested = table.services().schedule("indexing", CONFIGURED)
     last = max(one.requested for one in load_table(storage)[1].completed_data())
     (pending,) = load_table(storage)[1].pending("indexing")
     plan = parse_index_plan(storage.read(pending.file), pending.file).index_partition_infos
     assert {one.metadata_partition_path: one.index_upto_instant for one in plan} == dict.fromkeys(NAMES, last)
-    assert table.services().schedule("indexing", ASKED) is None
+    assert table.services().schedule("indexing", CONFIGURED) is None
     table.write("upsert", rows(range(4, 9), ts=3, price=3.0))
-    outcome = table.services().execute(str(requested), ASKED)
+    outcome = table.services().execute(str(requested), CONFIGURED)
     assert outcome.action == "indexing"
     done = next(one for one in load_table(storage)[1].instants if one.requested == requested)
     held = {
@@ -69,31 +69,31 @@ def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str)
     }
     assert held == {max(one.requested for one in load_table(storage)[1].completed_data())}
     table.write("delete", rows([1, 8], ts=4))
-    assert is_sound(table)
-    assert table.services().schedule("indexing", ASKED) is None
+    assert is_valid(table)
+    assert table.services().schedule("indexing", CONFIGURED) is None
 
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_who_writes_meanwhile_writes_to_what_is_built(tmp_path: Path, version: int) -> None:
     """A write that completes while base files are made logs to the index, and the building takes nothing of it away."""
     table = grown(tmp_path / "t", version=version)
-    requested = str(table.services().schedule("indexing", ASKED))
+    requested = str(table.services().schedule("indexing", CONFIGURED))
 
     def write() -> None:
         assert len(listed(table, BUILDING_KEY)) == 1
         table.write("upsert", rows(range(5, 12), ts=3, price=3.0))
 
     # The first base file of the index: the lock is free, its groups are open.
-    table.services(OnceBefore("put_base_file", write)).execute(requested, ASKED)
-    assert is_sound(table)
+    table.services(OnceBefore("put_base_file", write)).execute(requested, CONFIGURED)
+    assert is_valid(table)
     table.write("delete", rows([5, 11], ts=9))
-    assert is_sound(table)
+    assert is_valid(table)
 
 
 def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
     """A writer without metadata table takes it away; the building then finds nothing to add to, and gives up."""
     table = grown(tmp_path / "t")
-    requested = str(table.services().schedule("indexing", ASKED))
+    requested = str(table.services().schedule("indexing", CONFIGURED))
 
     def write() -> None:
         table.configs = {**WRITERS, "hoodie.metadata.enable": "false"}
@@ -101,17 +101,17 @@ def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
         table.configs = WRITERS
 
     with pytest.raises(HudiError):
-        table.services(OnceBefore("put_base_file", write)).execute(requested, ASKED)
+        table.services(OnceBefore("put_base_file", write)).execute(requested, CONFIGURED)
     (pending,) = load_table(LocalStorage(table.path))[1].pending("indexing")
     assert pending.state == "REQUESTED"
     table.write("upsert", rows([1], ts=9))
-    table.services().execute(requested, ASKED)
-    assert is_sound(table)
+    table.services().execute(requested, CONFIGURED)
+    assert is_valid(table)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [6, 9])
-def test_an_indexer_dies_and_is_started_again(tmp_path: Path, version: int) -> None:
+def test_an_indexer_crashes_and_is_started_again(tmp_path: Path, version: int) -> None:
     """Whatever it left, writers go on beside it, readers do not use it, and the next run makes the index whole."""
     whole = grown(tmp_path / "whole", version=version)
     counted: list[str] = []
@@ -123,22 +123,22 @@ def test_an_indexer_dies_and_is_started_again(tmp_path: Path, version: int) -> N
         def after(self, effect: Effect) -> None:
             """Nothing."""
 
-    whole.services(Counting()).execute(str(whole.services().schedule("indexing", ASKED)), ASKED)
+    whole.services(Counting()).execute(str(whole.services().schedule("indexing", CONFIGURED)), CONFIGURED)
     # Others' turn comes in the other version.
     for number in range(2 if version == 6 else 5, len(counted), 9):
         table = grown(tmp_path / str(number), version=version)
-        requested = str(table.services().schedule("indexing", ASKED))
+        requested = str(table.services().schedule("indexing", CONFIGURED))
         with pytest.raises(Stopped):
-            table.services(Dying(number)).execute(requested, ASKED)
+            table.services(Crashing(number)).execute(requested, CONFIGURED)
         table.write("upsert", rows(range(4, 8), ts=3, price=3.0))
         assert TableActions(table.writer()).validate_metadata() == ()
         assert dict(table.found())["k7"] == 3.0
         if requested in {one.requested for one in load_table(LocalStorage(table.path))[1].pending("indexing")}:
-            table.services().execute(requested, ASKED)
-        assert is_sound(table)
+            table.services().execute(requested, CONFIGURED)
+        assert is_valid(table)
 
 
-class Dying:
+class Crashing:
     """Dies before the effect of a number."""
 
     def __init__(self, number: int) -> None:
@@ -162,7 +162,7 @@ def test_partitions_can_be_named(tmp_path: Path) -> None:
     plan = parse_index_plan(storage.read(pending.file), pending.file)
     assert tuple(one.metadata_partition_path for one in plan.index_partition_infos) == NAMES
     table.services().execute(str(requested))
-    assert is_sound(table)
+    assert is_valid(table)
     with pytest.raises(UnsupportedFeature):
         table.services().schedule("indexing", partitions=["strange"])
 
@@ -172,6 +172,6 @@ def test_a_table_without_metadata_table_has_none_to_add_to(tmp_path: Path) -> No
     table = Written(tmp_path / "t", configs={"hoodie.metadata.enable": "false"})
     table.write("upsert", rows(range(3)))
     with pytest.raises(HudiError) as caught:
-        table.services().schedule("indexing", ASKED)
+        table.services().schedule("indexing", CONFIGURED)
     assert caught.value.reason == "CONFIG_INVALID"
     assert not load_table(LocalStorage(table.path))[1].pending("indexing")

@@ -45,7 +45,7 @@ def test_replaying_a_feed_gives_the_snapshot(
 
 
 @pytest.mark.parametrize("mode", list(LoggingMode))
-def test_logged_changes_are_told_as_logged_with_the_images_that_the_mode_left_out(tmp_path: Path, mode: LoggingMode):
+def test_logged_changes_are_returned_with_the_images_that_the_mode_left_out(tmp_path: Path, mode: LoggingMode):
     builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE", properties=FEED)
     old, new = row("a", 1, "old"), row("a", 2, "new")
     builder.commit(10, [builder.base_file(10, [old, row("b", 1)])], action="commit")
@@ -58,8 +58,8 @@ def test_logged_changes_are_told_as_logged_with_the_images_that_the_mode_left_ou
     log = builder.log_file(20, [change_block(tick(20), logged, mode, builder.schema)], cdc=True)
     builder.commit(20, [replace(stat, cdc_stats={log.path or "": 1})], action="commit")
     answer = read_changes(tmp_path, tick(11), commit_time=True).to_pylist()
-    told = [{name: change[name] for name in ("op", "before", "after")} for change in logged]
-    assert answer == [{"_hoodie_commit_time": tick(20), **change} for change in told]
+    shown = [{name: change[name] for name in ("op", "before", "after")} for change in logged]
+    assert answer == [{"_hoodie_commit_time": tick(20), **change} for change in shown]
 
 
 def test_a_range_that_begins_among_archived_writes_is_refused(tmp_path: Path):
@@ -100,7 +100,7 @@ def test_a_replaced_group_is_deleted_row_by_row(tmp_path: Path):
 
 
 def test_a_replaced_group_of_which_nothing_is_known_is_refused(tmp_path: Path):
-    """Its writes were archived and its files cleaned: its rows cannot be told as deleted, and are not left out."""
+    """Its writes were archived and its files cleaned: its rows are not known as deleted, and are not left out."""
     builder = TableBuilder(tmp_path, properties=FEED)
     builder.commit(10, [builder.base_file(10, [row("a", 1)])])
     builder.commit(12, [builder.base_file(12, [row("b", 1)], group="f3")])

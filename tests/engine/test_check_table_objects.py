@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.report.drawing_timelines import draw
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, check
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -17,7 +17,7 @@ GOLDEN = unpacked_corpus()
 TABLES = ("v9/apache_mor_metadata_table", "v6/apache_mor_compacted", "v9/bad_two_completions")
 
 
-def asked(options: Mapping[str, str], *, deep: bool = False) -> Check:
+def check_by(options: Mapping[str, str], *, deep: bool = False) -> Check:
     return Check(find_adapter(CHECKER, suite_root()), options, deep)
 
 
@@ -38,11 +38,11 @@ def test_a_table_in_a_bucket_is_checked_as_on_disk(
     upload(folder, storage)
     before = storage.list_files()
 
-    on_disk = check(str(folder), asked({}, deep=deep), as_json=True), capsys.readouterr().out
-    in_bucket = check(place, asked(s3.options, deep=deep), as_json=True), capsys.readouterr().out
+    on_disk = check(str(folder), check_by({}, deep=deep), as_json=True), capsys.readouterr().out
+    in_bucket = check(place, check_by(s3.options, deep=deep), as_json=True), capsys.readouterr().out
 
     assert in_bucket == on_disk
-    assert on_disk[0] == (BROKEN if "bad" in table else SOUND)
+    assert on_disk[0] == (BROKEN if "bad" in table else VALID)
     assert storage.list_files() == before
 
 
@@ -57,9 +57,9 @@ def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFix
     assert (tmp_path / "timeline.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    """An empty place is no table; an option that the store does not know is told."""
-    assert check(f"s3://{BUCKET}/nothing", asked(s3.options), as_json=True) == NOT_JUDGED
+def test_an_unreachable_table_gets_no_verdict(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty place is no table; an option that the store does not know is reported."""
+    assert check(f"s3://{BUCKET}/nothing", check_by(s3.options), as_json=True) == NO_VERDICT
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"
-    assert check(f"s3://{BUCKET}/nothing", asked({"colour": "red"}), as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", check_by({"colour": "red"}), as_json=True) == NO_VERDICT
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "UNREADABLE"

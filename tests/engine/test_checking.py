@@ -79,8 +79,8 @@ def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else_and_as_the
 
     errors = {(one.clause, one.severity) for one in found if one.severity == "error"}
     assert errors == {one for one in _expected(table) if one[1] == "error"}
-    told = {clause for clause, severity in _expected(table) if severity == "warning"}
-    assert {one.clause for one in found if one.severity == "warning"} <= {*_WARNINGS, *told}
+    warnings = {clause for clause, severity in _expected(table) if severity == "warning"}
+    assert {one.clause for one in found if one.severity == "warning"} <= {*_WARNINGS, *warnings}
 
 
 def test_listed_refusals_and_differences_are_of_tables_that_are_there() -> None:

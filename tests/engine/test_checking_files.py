@@ -154,7 +154,7 @@ def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Da
     assert_alike(str(one), table)
 
 
-def test_every_damage_is_told_and_not_only_the_first(tmp_path: Path):
+def test_every_damage_is_reported_and_not_only_the_first(tmp_path: Path):
     """Properties, timeline, a base file, a log and a plan: one check names them all, with their files."""
     table = copied(planned, tmp_path)
     set_properties(table, record__merge__mode="ANY")
@@ -172,7 +172,7 @@ def test_every_damage_is_told_and_not_only_the_first(tmp_path: Path):
 
 
 @pytest.mark.parametrize("make", [mor, mor_6, cow, indexed, planned, served, archived, archived_6])
-def test_what_the_engine_wrote_is_sound(make: Callable[[Path], None], tmp_path: Path):
+def test_what_the_engine_wrote_is_valid(make: Callable[[Path], None], tmp_path: Path):
     assert clauses(copied(make, tmp_path), deep=True) == set()
 
 
@@ -187,7 +187,7 @@ def test_what_the_engine_wrote_is_sound(make: Callable[[Path], None], tmp_path: 
         ("_hoodie_commit_seqno", "1_0_0", "MF-011", "warning"),
     ],
 )
-def test_rows_are_judged_by_their_meta_fields(tmp_path: Path, column: str, value: str, clause: str, severity: str):
+def test_rows_are_checked_by_their_meta_fields(tmp_path: Path, column: str, value: str, clause: str, severity: str):
     table = copied(cow, tmp_path)
     edited_rows(some(table, BASE, 1), column, value)
     assert clauses(table) <= {("SA-001", "error")}
@@ -199,9 +199,9 @@ def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):
     table = copied(indexed, tmp_path)
     some(table, LOG).unlink()
     path = some(table, BASE, 0)
-    sound, group = path.read_bytes(), pq.read_metadata(path).row_group(0)
+    original, group = path.read_bytes(), pq.read_metadata(path).row_group(0)
     for column in range(group.num_columns):
-        data, at = bytearray(sound), group.column(column).data_page_offset
+        data, at = bytearray(original), group.column(column).data_page_offset
         data[at : at + 8] = b"\xff" * 8
         path.write_bytes(data)
         found = check_table(table, deep=True)

@@ -41,7 +41,7 @@ from hudi_spark import check_table, read_arrow, services_arrow
 from hudi_spark.testing import TableActions, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from undoing_tables import Undoable
+from rollback_tables import Undoable
 from written_tables import Written, rows
 
 DAMAGED = Damages()
@@ -112,10 +112,10 @@ def a_compaction_of_more_than_was_planned(table: Path) -> None:
 @breaks("CL-006", of=served)
 def a_clustering_of_more_than_was_planned(table: Path) -> None:
     file = timeline_of(table, "*.clustering.requested")
-    asked = plans.parse_requested_replace(file.read_bytes(), file.name)
-    assert asked.clustering_plan is not None
-    fewer = replace(asked.clustering_plan, input_groups=asked.clustering_plan.input_groups[1:])
-    file.write_bytes(plans.serialise_requested_replace(replace(asked, clustering_plan=fewer)))
+    stored_plan = plans.parse_requested_replace(file.read_bytes(), file.name)
+    assert stored_plan.clustering_plan is not None
+    fewer = replace(stored_plan.clustering_plan, input_groups=stored_plan.clustering_plan.input_groups[1:])
+    file.write_bytes(plans.serialise_requested_replace(replace(stored_plan, clustering_plan=fewer)))
 
 
 @breaks("TL-023", of=mor)
@@ -207,12 +207,12 @@ def a_write_that_waits_behind_the_history(table: Path) -> None:
 
 
 @breaks("MT-004", of=indexed)
-def an_index_that_was_told_too_late(table: Path) -> None:
+def an_index_that_was_listed_too_late(table: Path) -> None:
     renamed(some(table, f".hoodie/metadata/.hoodie/timeline/{instant_of(table, 1)}_*"), "_2025", "_2099")
 
 
-def test_an_index_may_be_told_at_the_very_time_of_its_action(tmp_path: Path):
-    """Where a clock stands still between the two, no time tells which came first (MT-004)."""
+def test_an_index_may_be_recorded_at_the_time_of_its_action(tmp_path: Path):
+    """Where a clock stands still between the two, no time states which came first (MT-004)."""
     table = copied(indexed, tmp_path)
     requested = instant_of(table, 1)
     completed = some(table, f".hoodie/timeline/{requested}_*").name.partition("_")[2].partition(".")[0]
@@ -244,7 +244,7 @@ def test_indexes_are_compared_with_rows(tmp_path: Path):
 def test_the_rollback_of_a_write_that_the_metadata_table_never_had_needs_nothing_there(tmp_path: Path):
     """As 1.1.1 leaves it (MT-003); that of a write which is there does."""
     table = Undoable(tmp_path / "table", 9, "COPY_ON_WRITE")
-    table.services().rollback(table.dead_write())
+    table.services().rollback(table.failed_write())
     (rolled_back,) = (one.name.split("_")[0] for one in table.path.glob(".hoodie/timeline/*_*.rollback"))
     beside = [*table.path.glob(f".hoodie/metadata/.hoodie/timeline/{rolled_back}*")]
     assert beside
@@ -275,7 +275,7 @@ STEPS = st.lists(st.sampled_from(["upsert", "delete", "compaction", "cluster", "
 @pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), st.booleans(), STEPS, st.data())
-def test_a_table_is_sound_after_whatever_writes_and_services_and_a_lost_base_file_is_named(
+def test_a_table_is_valid_after_any_writes_and_services_and_a_lost_base_file_is_named(
     version: int, kind: str, indexes: bool, steps: list[str], data: Any
 ):
     with tempfile.TemporaryDirectory() as folder:

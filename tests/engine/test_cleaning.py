@@ -102,8 +102,8 @@ def test_no_retained_answer_changes(version: int, table_type: str, steps: Any, p
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "configs"), [(6, {}), (9, {}), (8, WITHOUT_METADATA)])
-def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs: Mapping[str, str]):
-    """The next one finishes it: the same files are gone as if nobody had died, all are told as deleted, and the
+def test_a_clean_may_crash_before_any_effect(tmp_path: Path, version: int, configs: Mapping[str, str]):
+    """The next one finishes it: the same files are gone as if nobody had died, all are reported as deleted, and the
     metadata table agrees with storage."""
     table = upserted(tmp_path / "table", 3, version=version, configs=configs)
     shutil.copytree(table.path, tmp_path / "first")
@@ -113,8 +113,8 @@ def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs
         died += 1
         table.services().clean(ONE)
         assert table.found() == rows_before
-        told = [name for one in last_clean(table).partition_metadata.values() for name in one.success_delete_files]
-        assert sorted(told) == doomed, hook.seen
+        deleted = [name for one in last_clean(table).partition_metadata.values() for name in one.success_delete_files]
+        assert sorted(deleted) == doomed, hook.seen
         assert not set(doomed) & {name.rpartition("/")[2] for name in data_files(table)}
         assert not timeline_of(table).pending("clean")
         assert TableActions(table.writer()).validate_metadata() == ()
@@ -356,7 +356,7 @@ def test_one_clean_waits_at_a_time_unless_more_are_allowed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("off", ["hoodie.clean.automatic", "hoodie.table.services.enabled"])
-def test_a_write_cleans_after_it_unless_told_otherwise(tmp_path: Path, off: str):
+def test_a_write_cleans_after_it_by_default(tmp_path: Path, off: str):
     table = upserted(tmp_path / "table", 3)
     for configs, cleans in (({off: "false"}, 0), ({}, 1)):
         request = WriteRequest("upsert", rows([0, 1], ts=9), configs={**ONE, **configs})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of
+from cleaned_tables import WITHOUT_METADATA, answers, full_timeline_of, timeline_of
 from hudi_format.timeline.plans import parse_cleaner_plan
 from hudi_spark.testing import SystemClock
 from written_tables import Written, rows
@@ -57,12 +57,12 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
     shutil.copytree(table.path, tmp_path / "first")
     ours = table.services().schedule("clean", KEPT)
     our_plan = planned(table)
-    apache.ask("execute", table.path, requested=ours, configs=KEPT)
+    apache.request("execute", table.path, requested=ours, configs=KEPT)
     assert timeline_of(table).completed("clean")
-    left, read = data_names(table), apache.ask("read_snapshot", table.path)
+    left, read = data_names(table), apache.request("read_snapshot", table.path)
     shutil.rmtree(table.path)
     shutil.copytree(tmp_path / "first", table.path)
-    theirs = apache.ask("schedule", table.path, service="clean", configs=KEPT)["requested"]
+    theirs = apache.request("schedule", table.path, service="clean", configs=KEPT)["requested"]
     assert planned(table) == our_plan
     table.services().execute(theirs, KEPT)
     assert data_names(table) == left
@@ -71,23 +71,23 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
 
 
 @TABLES
-def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, table_type: str):
+def test_they_archive_alternately(apache: Apache, tmp_path: Path, version: int, table_type: str):
     """The whole timeline stays what it was, and levels that the one began are merged by the other."""
     table = grown(tmp_path / "table", version, table_type)
     table.services().clean(FEW)
-    for turn in range(4):
-        before, found = [str(one) for one in whole_timeline_of(table)], answers(table, "~")[0]
-        if turn % 2:
+    for attempt in range(4):
+        before, found = [str(one) for one in full_timeline_of(table)], answers(table, "~")[0]
+        if attempt % 2:
             table.services().archive(FEW)
         else:
-            apache.ask("service", table.path, name="archive", configs=FEW)
-        assert [str(one) for one in whole_timeline_of(table)] == before
+            apache.request("service", table.path, name="archive", configs=FEW)
+        assert [str(one) for one in full_timeline_of(table)] == before
         assert answers(table, "~")[0] == found
         assert len(timeline_of(table).completed_data()) <= 3
         for n in range(2):
-            table.write("upsert", rows([0, 1], ts=20 + turn, price=float(n)))
-    assert len(apache.ask("list_timeline", table.path, include_history=True)) >= len(before)
-    assert sorted(apache.ask("read_snapshot", table.path).column("id").to_pylist()) == table.ids()
+            table.write("upsert", rows([0, 1], ts=20 + attempt, price=float(n)))
+    assert len(apache.request("list_timeline", table.path, include_history=True)) >= len(before)
+    assert sorted(apache.request("read_snapshot", table.path).column("id").to_pylist()) == table.ids()
 
 
 def data_names(table: Written) -> list[str]:

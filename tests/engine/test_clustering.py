@@ -34,7 +34,7 @@ def test_a_clustered_table_answers_as_before(tmp_path: Path, version: int, kind:
 
 @pytest.mark.parametrize("preserves", [True, False])
 def test_rows_keep_what_they_say_of_their_write(tmp_path: Path, preserves: bool):
-    """Commit time and sequence number stay unless told otherwise; the file is named as it is called."""
+    """Commit time and sequence number stay by default; the file is named as it is called."""
     table = clusterable(tmp_path / "t", hoodie__clustering__preserve__commit__metadata=str(preserves).lower())
     before = {row["_hoodie_record_key"]: row["_hoodie_commit_seqno"] for row in stored(table)}
     outcome = cluster(table)

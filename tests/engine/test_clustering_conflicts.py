@@ -125,7 +125,7 @@ def one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("one_task_at_a_time")
-def test_a_slow_attempt_that_was_taken_over_ends_without_harm(tmp_path: Path):
+def test_a_slow_attempt_that_was_taken_over_ends_without_effect(tmp_path: Path):
     """Somebody else begins and completes the same plan while one attempt is at it: its result stands, alone."""
     table = clusterable(tmp_path / "t")
     before = stored(table)

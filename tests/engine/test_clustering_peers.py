@@ -29,14 +29,14 @@ def test_plans_cross_over(apache: Apache, tmp_path: Path, version: int, kind: st
     ours = services_arrow(table.path, configs=SORTED)
     before = texts(read_arrow(table.path))
     plan = ours.schedule("clustering")
-    apache.ask("execute", table.path, requested=plan, configs=CONFIGS)
+    apache.request("execute", table.path, requested=plan, configs=CONFIGS)
     assert apache.both(table.path) == [before, before]
     assert findings(table) == ()
 
     table.write("insert", rows(range(20, 24), price=4.0))
     table.write("delete", rows((2, 3), ts=6))
     before = texts(read_arrow(table.path))
-    plan = apache.ask("schedule", table.path, service="clustering", configs=SORTED)["requested"]
+    plan = apache.request("schedule", table.path, service="clustering", configs=SORTED)["requested"]
     ours.execute(plan)
     assert apache.both(table.path) == [before, before]
     assert findings(table) == ()

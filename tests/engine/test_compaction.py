@@ -76,11 +76,11 @@ def test_a_write_may_span_a_whole_compaction(tmp_path: Path, version: int):
     table = logged(tmp_path, version)
     plan = table.services().schedule("compaction", NOW)
     given = WriteRequest("upsert", rows((0, 1), ts=7, price=7.0))
-    begun = table.writer().begin(given)
-    begun.stage(given)
+    started = table.writer().begin(given)
+    started.stage(given)
     assert plan is not None
     table.services().execute(plan)
-    begun.commit()
+    started.commit()
     assert {("k0", 7.0), ("k1", 7.0)} <= set(table.found())
 
 
@@ -89,11 +89,11 @@ def test_a_write_that_is_inflight_when_a_plan_is_made_goes_above_it(tmp_path: Pa
     """Its log has the older instant, completes later, and belongs to the slice that the plan opens."""
     table = logged(tmp_path, version)
     given = WriteRequest("upsert", rows((9, 11), ts=7, price=7.0), configs={"hoodie.parquet.small.file.limit": "0"})
-    begun = table.writer().begin(given)
-    begun.stage(given)
+    started = table.writer().begin(given)
+    started.stage(given)
     plan = table.services().schedule("compaction", NOW)
     assert plan is not None
-    begun.commit()
+    started.commit()
     before = whole(table)
     table.services().execute(plan)
     assert whole(table) == before
@@ -102,9 +102,9 @@ def test_a_write_that_is_inflight_when_a_plan_is_made_goes_above_it(tmp_path: Pa
 def test_version_6_plans_nothing_beside_a_write(tmp_path: Path):
     """Its log would be named after the slice that the plan closes."""
     table = logged(tmp_path, 6)
-    begun = table.writer().begin(WriteRequest("upsert", rows((1,), ts=7)))
+    started = table.writer().begin(WriteRequest("upsert", rows((1,), ts=7)))
     assert table.services().schedule("compaction", NOW) is None
-    begun.abort()
+    started.abort()
     assert table.services().schedule("compaction", NOW) is not None
 
 
@@ -218,7 +218,7 @@ def test_a_death_before_any_effect_is_made_good(tmp_path: Path, service: str, ve
 
 
 def test_who_comes_second_to_a_plan_is_refused(tmp_path: Path):
-    """While the first one is at work, whose heart beats."""
+    """While the first one is at work, whose heartbeat is live."""
     table = logged(tmp_path, 9)
     before = whole(table)
     plan = table.services().schedule("compaction", NOW)

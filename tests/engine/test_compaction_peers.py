@@ -30,12 +30,12 @@ def test_plans_cross_over(apache: Apache, tmp_path: Path, version: int, service:
     plan = ours.schedule(service)
     table.write("upsert", rows((0, 9), ts=4, price=4.0))
     before = texts(read_arrow(table.path))
-    apache.ask("execute", table.path, requested=plan, configs=DUE)
+    apache.request("execute", table.path, requested=plan, configs=DUE)
     assert apache.both(table.path) == [before, before]
 
     table.write("upsert", rows((0, 1, 4), ts=5, price=5.0))
     table.write("delete", rows((5, 9), ts=6))
-    plan = apache.ask("schedule", table.path, service=service, configs=DUE)["requested"]
+    plan = apache.request("schedule", table.path, service=service, configs=DUE)["requested"]
     before = texts(read_arrow(table.path))
     ours.execute(plan)
     assert apache.both(table.path) == [before, before]

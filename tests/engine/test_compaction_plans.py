@@ -51,8 +51,8 @@ def test_a_plan_names_files_without_their_folders(tmp_path: Path, version: int):
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_groups_of_other_plans_are_left_out_and_said_so(tmp_path: Path, version: int):
-    """A group is in one plan at a time; who looks at changed partitions only is told where there is more."""
+def test_groups_of_other_plans_are_left_out_and_reported(tmp_path: Path, version: int):
+    """A group is in one plan at a time; who looks at changed partitions only is informed where there is more."""
     table = Written(tmp_path, "MERGE_ON_READ", version, configs=QUIET)
     table.write("insert", rows(range(4)))
     table.write("upsert", rows((0,), ts=2))

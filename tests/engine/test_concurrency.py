@@ -40,7 +40,7 @@ def new_table(tmp_path: Path, **more: Any) -> Written:
 def stop_before(folder: Path, table: Written, name: str, **more: Any) -> Task:
     """A task that stops before its first effect of a name."""
     with writing(Task(str(table.path), folder / "quiet", table.configs, [9], 1.0)) as quiet:
-        assert "requested" in quiet.said()
+        assert "requested" in quiet.last_answer()
     names = [json.loads(line)[0] for line in (folder / "quiet.effects").read_text().splitlines()]
     return Task(str(table.path), folder / "first", table.configs, [1], 5.0, stop=names.index(name), **more)
 
@@ -56,10 +56,10 @@ def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_wait
             table.write("upsert", rows([2], 3, 3.0))
         assert (caught.value.reason, caught.value.clause) == ("LOCK_UNAVAILABLE", "LK-006")
         assert table.files() == before
-        dead = next(one for one in before if one.startswith(BEATS)).rpartition("/")[2]
-        assert is_alive(LocalStorage(table.path), OPTIONS, dead)
+        killed = next(one for one in before if one.startswith(BEATS)).rpartition("/")[2]
+        assert is_alive(LocalStorage(table.path), OPTIONS, killed)
         first.kill()
-        assert not is_alive(LocalStorage(table.path), OPTIONS, dead)
+        assert not is_alive(LocalStorage(table.path), OPTIONS, killed)
         table.write("upsert", rows([2], 3, 3.0))
     assert dict(table.found())["k2"] == 3.0
 
@@ -76,7 +76,7 @@ def test_processes_that_name_different_locks_are_refused(tmp_path: Path):
             alone.write(WriteRequest("upsert", rows([2], 3, 3.0), configs=lacking))
         table.write("upsert", rows([2], 3, 3.0))
         first.go_on()
-        assert "requested" in first.said()
+        assert "requested" in first.last_answer()
     assert dict(table.found()) == {"k1": 5.0, "k2": 3.0, "k9": 1.0}
 
 
@@ -100,7 +100,7 @@ def test_two_that_begin_at_once_see_each_other(tmp_path: Path, monkeypatch: pyte
     assert [one for one in table.files() if one.startswith(BEATS)] == []
 
 
-def test_hearts_of_other_computers_tell_by_their_age(tmp_path: Path):
+def test_heartbeats_of_other_hosts_expire_by_their_age(tmp_path: Path):
     """So do those of Apache Hudi, which are empty; one that has missed too many beats is dead."""
     table = new_table(tmp_path)
     storage = LocalStorage(table.path)
@@ -152,17 +152,17 @@ def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
     tasks = [Task(str(table.path), tmp_path / f"p{n}", table.configs, [n, n + 2], float(n)) for n in range(3, 7)]
     running = [writing(task) for task in tasks]
     answers = [one.__enter__() for one in running]
-    said = [one.said() for one in answers]
+    answered = [one.last_answer() for one in answers]
     for one in running:
         one.__exit__(None, None, None)
-    assert [one for one in said if "requested" not in one] == []
-    times = [time_of for one in said for time_of in (one["requested"], one["completed"])]
+    assert [one for one in answered if "requested" not in one] == []
+    times = [time_of for one in answered for time_of in (one["requested"], one["completed"])]
     assert len(set(times)) == len(times)
-    assert {one["requested"] < one["completed"] for one in said} == {True}
+    assert {one["requested"] < one["completed"] for one in answered} == {True}
     assert table.ids() == sorted(f"k{n}" for n in range(1, 9))
 
 
-def test_a_clock_that_goes_back_is_waited_for_or_told():
+def test_a_clock_that_goes_back_is_waited_for_or_reported():
     """Up to a bound it is waited for; further back is an error that says by how much."""
     moments = [datetime(2025, 1, 1, tzinfo=UTC) + timedelta(seconds=each) for each in (10, 8, 10.5, 0, 0)]
     slept: list[float] = []
@@ -206,8 +206,8 @@ def test_a_timeline_far_ahead_is_not_followed_in_silence(tmp_path: Path):
         assert "hoodie.time.generator.max_timeline_ahead_ms" in caught.value.hint
         assert table.files() == before
     for lock in ({}, FILE_LOCK):
-        asked = {**lock, "hoodie.time.generator.max_timeline_ahead_ms": str(10**13)}
-        written = table.write("upsert", rows([1], 3, 3.0), configs=asked)
+        settings = {**lock, "hoodie.time.generator.max_timeline_ahead_ms": str(10**13)}
+        written = table.write("upsert", rows([1], 3, 3.0), configs=settings)
         assert written.requested.startswith("2106")
 
 
@@ -237,23 +237,23 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     table = new_table(tmp_path)
     with aws(tmp_path) as server:
         there = Endpoint(server.url)
-        there.ask("PUT", BUCKET)
+        there.send("PUT", BUCKET)
         base = f"s3a://{BUCKET}/table"
         upload(table.path, open_storage(base, there.options))
         lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"}
         configs = {**there.options, **lock, **AGAIN, "hoodie.write.lock.wait_time_ms_between_retry": "50"}
         tasks = [Task(base, tmp_path / f"p{n}", configs, [1, n], float(n)) for n in (3, 4)]
         with writing(tasks[0]) as first, writing(tasks[1]) as second:
-            said = [first.said(), second.said()]
-        assert [one for one in said if "requested" not in one] == []
+            answered = [first.last_answer(), second.last_answer()]
+        assert [one for one in answered if "requested" not in one] == []
         found = read_arrow(base, columns=["id", "price"], storage_options=there.options).to_pylist()
-    last = max(said, key=lambda one: one["completed"])
+    last = max(answered, key=lambda one: one["completed"])
     prices = {one["id"]: one["price"] for one in found}
-    assert prices == {"k1": 3.0 if last is said[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
+    assert prices == {"k1": 3.0 if last is answered[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
 
 
 @pytest.mark.slow
-def test_a_stopped_process_keeps_a_file_lock_and_a_dead_one_does_not(tmp_path: Path):
+def test_a_stopped_process_keeps_a_file_lock_and_a_killed_one_does_not(tmp_path: Path):
     """The operating system holds it: who waits is refused in its time, and is served once the holder has died."""
     table = new_table(tmp_path, configs={**FILE_LOCK, "hoodie.write.lock.wait_time_ms": "300"})
     with writing(stop_before(tmp_path, table, "commit_metadata_table")) as first:

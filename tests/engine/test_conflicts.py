@@ -1,4 +1,4 @@
-"""What a write conflicts with, by mode and strategy; what it is told; and how it is done again."""
+"""What a write conflicts with, by mode and strategy; its message; and how it is done again."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ STRATEGY = "hoodie.write.lock.conflict.resolution.strategy"
 PREFER_WRITER = {STRATEGY: "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"}
 
 
-def begun(
+def started_write(
     table: Written, given: Any, operation: str = "upsert", file_id: str | None = None, **more: Any
 ) -> StartedWrite:
     """A write that is staged and not committed; the file group that it opens has an id where one is given."""
@@ -59,8 +59,8 @@ def test_the_first_to_complete_wins(tmp_path: Path, table_type: str, version: in
     """The refusal names the other commit and the file groups; nothing of the refused write is left."""
     table = Written(tmp_path / "table", table_type, version, configs=OPTIMISTIC)
     table.write("upsert", rows([1, 2]))
-    first, second = begun(table, rows([1], 2, 2.0)), begun(table, rows([1, 2], 3, 3.0))
-    elsewhere = begun(table, rows([2], 4, 4.0))
+    first, second = started_write(table, rows([1], 2, 2.0)), started_write(table, rows([1, 2], 3, 3.0))
+    elsewhere = started_write(table, rows([2], 4, 4.0))
     done = first.commit()
     with pytest.raises(HudiError, match=f"{done.requested} changed the same file groups: north/") as caught:
         second.commit()
@@ -76,13 +76,13 @@ def test_what_replaces_file_groups_conflicts_with_their_updates(tmp_path: Path, 
     table = Written(tmp_path / "table", configs={**OPTIMISTIC, "hoodie.parquet.small.file.limit": "0"})
     table.write("upsert", rows([1, 2]))
     given = {"given": None, "partitions": ("north",)} if operation == "delete_partition" else {"given": rows([3])}
-    replacing = begun(table, operation=operation, **given)
-    updating, opening = begun(table, rows([1], 2, 2.0)), begun(table, rows([5], 2, 2.0), "insert")
+    replacing = started_write(table, operation=operation, **given)
+    updating, opening = started_write(table, rows([1], 2, 2.0)), started_write(table, rows([5], 2, 2.0), "insert")
     opening.commit()
     replacing.commit()
     with pytest.raises(HudiError, match="OW-005"):
         updating.commit()
-    again = begun(table, operation=operation, **given)
+    again = started_write(table, operation=operation, **given)
     table.write("upsert", rows([5], 7, 7.0))
     with pytest.raises(HudiError, match="OW-005"):
         again.commit()
@@ -96,13 +96,13 @@ def test_a_compaction_planned_since_conflicts_and_one_planned_before_does_not(tm
     table.write("upsert", rows([1, 2]))
     table.write("upsert", rows([1, 2], 2, 2.0))
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
-    late = begun(table, rows([1], 3, 3.0))
+    late = started_write(table, rows([1], 3, 3.0))
     planned = services.schedule("compaction", due)
     assert planned is not None
     with pytest.raises(HudiError, match=f"{planned} is about to rewrite the same file groups") as caught:
         late.commit()
     assert caught.value.clause == "OW-006"
-    after = begun(table, rows([1], 4, 4.0))
+    after = started_write(table, rows([1], 4, 4.0))
     services.execute(planned)
     after.commit()
     assert table.found() == [("k1", 4.0), ("k2", 2.0)]
@@ -114,7 +114,7 @@ def test_writers_are_preferred_to_plans_that_wait(tmp_path: Path):
     table.write("upsert", rows([1, 2]))
     table.write("upsert", rows([1, 2], 2, 2.0))
     services = TableServices(table.writer())
-    late = begun(table, rows([1], 3, 3.0))
+    late = started_write(table, rows([1], 3, 3.0))
     planned = services.schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     late.commit()
     assert planned is not None
@@ -126,7 +126,10 @@ def test_writers_are_preferred_to_plans_that_wait(tmp_path: Path):
 def test_two_that_open_one_bucket_conflict(tmp_path: Path, table_type: str):
     """Their file groups have different ids and one number."""
     table = Written(tmp_path / "table", table_type, 9, configs={**OPTIMISTIC, **BUCKETS})
-    first, second = begun(table, rows([1, 3, 5, 7]), "insert"), begun(table, rows([9, 11, 13, 15]), "insert")
+    first, second = (
+        started_write(table, rows([1, 3, 5, 7]), "insert"),
+        started_write(table, rows([9, 11, 13, 15]), "insert"),
+    )
     first.commit()
     with pytest.raises(HudiError, match="OW-005"):
         second.commit()
@@ -157,12 +160,15 @@ def test_a_strategy_says_whether_plans_and_buckets_count(
     table = Written(tmp_path / "plans", "MERGE_ON_READ", configs=configs)
     table.write("upsert", rows([1, 2]))
     table.write("upsert", rows([1, 2], 2, 2.0))
-    late = begun(table, rows([1], 3, 3.0))
+    late = started_write(table, rows([1], 3, 3.0))
     assert TableServices(table.writer()).schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     assert is_refused(late) == plans_count
     assert are_one(tmp_path / "groups", strategy, (1, "00000001-aaaa-0"), (3, "00000001-bbbb-0")) == by_bucket
     buckets = Written(tmp_path / "buckets", "MERGE_ON_READ", configs={**configs, **BUCKETS})
-    first, second = begun(buckets, rows([1, 3, 5, 7]), "insert"), begun(buckets, rows([9, 11, 13, 15]), "insert")
+    first, second = (
+        started_write(buckets, rows([1, 3, 5, 7]), "insert"),
+        started_write(buckets, rows([9, 11, 13, 15]), "insert"),
+    )
     first.commit()
     assert is_refused(second)
 
@@ -170,7 +176,7 @@ def test_a_strategy_says_whether_plans_and_buckets_count(
 def are_one(folder: Path, strategy: str, first: tuple[int, str], second: tuple[int, str]) -> bool:
     """Whether two writes conflict of which each opens a file group, given as the number of a row and the group's id."""
     table = Written(folder, configs={**OPTIMISTIC, STRATEGY: strategy})
-    one, other = (begun(table, rows([number]), "insert", file_id) for number, file_id in (first, second))
+    one, other = (started_write(table, rows([number]), "insert", file_id) for number, file_id in (first, second))
     one.commit()
     return is_refused(other)
 
@@ -196,8 +202,8 @@ def test_only_file_groups_of_simple_buckets_are_one_by_their_number(tmp_path: Pa
     numbers = range(1, 99, 2)
     one, other = (next(n for n in numbers if ring.node_of(f"k{n}") is node) for node in nodes)
     same_bucket = next(n for n in numbers if n != one and bucket_id([f"k{n}"], 2) == bucket_id([f"k{one}"], 2))
-    first = begun(table, rows([one]), "insert")
-    second = begun(table, rows([same_bucket if by_bucket else other]), "insert")
+    first = started_write(table, rows([one]), "insert")
+    second = started_write(table, rows([same_bucket if by_bucket else other]), "insert")
     first.commit()
     assert is_refused(second) == by_bucket
     logs = {name.rpartition("/")[2][1:9] for name in table.files() if ".log." in name and name.startswith("north")}
@@ -238,13 +244,13 @@ def test_a_log_compaction_planned_since_conflicts_and_one_planned_before_does_no
     for n in (1, 2, 3):
         table.write("upsert", rows([1], n, float(n)))
     due = {"hoodie.log.compaction.blocks.threshold": "2"}
-    late, later = begun(table, rows([1], 4, 4.0)), begun(table, rows([1], 5, 5.0))
+    late, later = started_write(table, rows([1], 4, 4.0)), started_write(table, rows([1], 5, 5.0))
     planned = services.schedule("logcompaction", due)
     assert planned is not None
     with pytest.raises(HudiError, match=f"logcompaction {planned} is about to rewrite") as caught:
         late.commit()
     assert caught.value.clause == "OW-006"
-    after = begun(table, rows([1], 6, 6.0))
+    after = started_write(table, rows([1], 6, 6.0))
     services.execute(planned)
     with pytest.raises(HudiError, match=f"{planned} changed the same file groups") as caught:
         later.commit()
@@ -253,11 +259,11 @@ def test_a_log_compaction_planned_since_conflicts_and_one_planned_before_does_no
     assert table.found() == [("k1", 6.0)]
 
 
-def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
+def test_markers_of_another_active_write_end_a_write_early(tmp_path: Path):
     """Before it has files, where the other has announced its own; not where the other is over."""
     table = Written(tmp_path / "table", configs=EARLY)
     table.write("upsert", rows([1, 2]))
-    first = begun(table, rows([1], 2, 2.0))
+    first = started_write(table, rows([1], 2, 2.0))
     with pytest.raises(HudiError, match=f"{first.requested}, which is under way") as caught:
         table.write("upsert", rows([1], 3, 3.0))
     assert (caught.value.reason, caught.value.clause) == ("WRITE_CONFLICT", "MK-006")
@@ -267,7 +273,7 @@ def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     assert table.found() == [("k1", 4.0), ("k2", 3.0)]
 
 
-def test_markers_of_a_dead_write_end_none_early(tmp_path: Path):
+def test_markers_of_a_failed_write_end_none_early(tmp_path: Path):
     """It is still pending, and nobody goes on with it."""
     table = Written(tmp_path / "table", configs=EARLY)
     table.write("upsert", rows([1, 2]))
@@ -283,9 +289,9 @@ def test_markers_of_a_dead_write_end_none_early(tmp_path: Path):
         "os._exit(0)\n"
     )
     run = [sys.executable, "-c", program, str(table.path), table.clock.now]
-    dead = subprocess.run(run, check=True, capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
-    assert any(f"/.temp/{dead}/" in name for name in table.files())
-    assert [one.requested for one in load_table(LocalStorage(table.path))[1].pending("commit")] == [dead]
+    failed = subprocess.run(run, check=True, capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+    assert any(f"/.temp/{failed}/" in name for name in table.files())
+    assert [one.requested for one in load_table(LocalStorage(table.path))[1].pending("commit")] == [failed]
     table.write("upsert", rows([1], 3, 3.0))
     assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
@@ -318,7 +324,7 @@ def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
     shared = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"}
     table = Written(tmp_path / "table", configs={**EARLY, **shared})
     table.write("upsert", rows([1, 2]))
-    first = begun(table, rows([1], 2, 2.0))
+    first = started_write(table, rows([1], 2, 2.0))
     contents = {path: path.read_bytes() for path in (table.path / ".hoodie" / ".temp").rglob("*") if path.is_file()}
     first.commit()
     for path, data in contents.items():
@@ -332,10 +338,10 @@ def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
     assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
 
-def test_what_has_completed_ends_a_write_early_where_that_is_asked_for(tmp_path: Path):
+def test_completed_writes_end_a_write_early_where_configured(tmp_path: Path):
     """Else it is refused under the lock, when its files are written."""
-    asked = {**EARLY, "hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
-    for configs, step in ((asked, "stage"), (EARLY, "commit")):
+    settings = {**EARLY, "hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
+    for configs, step in ((settings, "stage"), (EARLY, "commit")):
         table = Written(tmp_path / step, configs=configs)
         table.write("upsert", rows([1, 2]))
         request = WriteRequest("upsert", rows([1], 2, 2.0))
@@ -352,7 +358,7 @@ def test_a_write_that_somebody_rolls_back_does_not_complete(tmp_path: Path):
     """The rollback is named; it is in nobody else's way."""
     table = Written(tmp_path / "table", configs=OPTIMISTIC)
     table.write("upsert", rows([1, 2]))
-    undone, other = begun(table, rows([1], 2, 2.0)), begun(table, rows([2], 3, 3.0))
+    undone, other = started_write(table, rows([1], 2, 2.0)), started_write(table, rows([2], 3, 3.0))
     plan = serialise_rollback_plan(RollbackPlan(InstantInfo(undone.requested, "commit")))
     later = str(int(other.requested) + 1)
     (tmp_path / "table" / ".hoodie" / "timeline" / f"{later}.rollback.requested").write_bytes(plan)
@@ -366,8 +372,8 @@ def test_a_write_that_somebody_rolls_back_does_not_complete(tmp_path: Path):
 def test_non_blocking_writers_meet_in_one_bucket(tmp_path: Path, version: int):
     """They log to one file group of a fixed id, neither is refused, and the greatest ordering value is there."""
     table = Written(tmp_path / "table", "MERGE_ON_READ", version, configs={**NON_BLOCKING, **BUCKETS})
-    first, second = begun(table, rows([1, 3], 5, 5.0)), begun(table, rows([1, 5], 4, 4.0))
-    third = begun(table, rows([3], 9, 9.0))
+    first, second = started_write(table, rows([1, 3], 5, 5.0)), started_write(table, rows([1, 5], 4, 4.0))
+    third = started_write(table, rows([3], 9, 9.0))
     for one in (second, third, first):
         one.commit()
     assert table.found() == [("k1", 5.0), ("k3", 9.0), ("k5", 4.0)]
@@ -400,21 +406,21 @@ def test_non_blocking_writers_need_logs_and_buckets(  # noqa: PLR0917 - the colu
 def test_non_blocking_bulk_inserts_look_for_conflicts(tmp_path: Path):
     """They write base files, of which a bucket has one."""
     table = Written(tmp_path / "table", "MERGE_ON_READ", 9, configs={**NON_BLOCKING, **BUCKETS})
-    first = begun(table, rows([1, 3]), "bulk_insert")
-    second = begun(table, rows([1, 3], 2, 2.0), "bulk_insert")
+    first = started_write(table, rows([1, 3]), "bulk_insert")
+    second = started_write(table, rows([1, 3], 2, 2.0), "bulk_insert")
     first.commit()
     with pytest.raises(HudiError, match="WRITE_CONFLICT"):
         second.commit()
 
 
 def test_a_write_is_done_again_after_a_conflict(tmp_path: Path):
-    """By the function and by the option; pauses grow up to a bound; other refusals are told at once."""
+    """By the function and by the option; pauses grow up to a bound; other refusals are reported at once."""
     table = Written(tmp_path / "table", configs=OPTIMISTIC)
     table.write("upsert", rows([1]))
     pauses: list[float] = []
 
     def write() -> Any:
-        late = begun(table, rows([1], 3, 3.0))
+        late = started_write(table, rows([1], 3, 3.0))
         if len(pauses) < 2:
             table.write("upsert", rows([1], 2, 2.0))
         return late.commit()
@@ -434,7 +440,7 @@ def test_the_option_to_do_a_write_again(tmp_path: Path):
     """hoodie.write.num.retries.on.conflict.failures is how many more attempts there are."""
     table = Written(tmp_path / "table", configs={**EARLY, "hoodie.write.num.retries.on.conflict.failures": "1"})
     table.write("upsert", rows([1]))
-    other = begun(table, rows([1], 2, 2.0))
+    other = started_write(table, rows([1], 2, 2.0))
     seen: list[str] = []
 
     class Ending:
@@ -456,7 +462,7 @@ def test_a_write_whose_request_is_gone_does_not_complete(tmp_path: Path):
     """It was rolled back before it went inflight: its process was slow, and its inflight file came afterwards."""
     table = Written(tmp_path / "table", configs=OPTIMISTIC)
     table.write("upsert", rows([1, 2]))
-    slow, whole = begun(table, rows([1], 2, 2.0)), begun(table, rows([2], 3, 3.0))
+    slow, whole = started_write(table, rows([1], 2, 2.0)), started_write(table, rows([2], 3, 3.0))
     timeline = table.path / ".hoodie" / "timeline"
     (timeline / f"{slow.requested}.commit.requested").unlink()
     assert (timeline / f"{slow.requested}.inflight").exists()

@@ -28,8 +28,8 @@ def test_apache_hudi_writes_into_a_new_table(apache: Apache, tmp_path: Path, nam
     table = tmp_path / "table"
     table.mkdir()
     create_table(Effects(LocalStorage(table)), TABLES[name])
-    apache.ask("write", table, ROWS, operation="upsert")
-    found = apache.ask("read_snapshot", table, meta_columns=True).sort_by("ts")
+    apache.request("write", table, ROWS, operation="upsert")
+    found = apache.request("read_snapshot", table, meta_columns=True).sort_by("ts")
     create_arrow(tmp_path / "own", TABLES[name])
     write_arrow(tmp_path / "own", ROWS, "upsert")
     wanted = read_arrow(tmp_path / "own", meta_columns=True).sort_by("ts")

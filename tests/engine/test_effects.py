@@ -1,4 +1,4 @@
-"""Every durable effect of a writer is told, in the words that model, specs and tests share."""
+"""Every durable effect of a writer is reported, in the words that model, specs and tests share."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_a_writer_can_be_stopped_between_any_two_effects(tmp_path: Path):
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_a_clean_sweeps_what_dead_puts_left(version: int, tmp_path: Path):
+def test_a_clean_removes_leftovers_of_failed_puts(version: int, tmp_path: Path):
     """In the partitions and below .hoodie, when it is an hour old; also where no file is due to go."""
     table = Written(tmp_path, version=version)
     table.write("upsert", rows([1]))

@@ -162,8 +162,8 @@ def test_a_table_without_history_states_its_schema_only(tmp_path: Path):
     assert set(stated.extra) == {"schema"}
     assert json.loads(stated.extra["schema"]) == builder.schema
     assert not (tmp_path / ".hoodie" / ".schema").exists()
-    asked = {"hoodie__schema__on__read__enable": "true", "hoodie__datasource__write__reconcile__schema": "true"}
-    written(tmp_path, 300, **asked)
+    settings = {"hoodie__schema__on__read__enable": "true", "hoodie__datasource__write__reconcile__schema": "true"}
+    written(tmp_path, 300, **settings)
     assert [one.schema_id for one in history(tmp_path)] == [int(tick(300))]
 
 

@@ -27,7 +27,7 @@ WIDEN = {"hoodie.schema.on.read.enable": "true"}
 DROP = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
 
 
-def test_what_a_write_changes_of_the_columns_is_said():
+def test_what_a_write_changes_of_the_columns_is_reported():
     """Types at every depth, columns that come and go, and that nulls are allowed from now on."""
     inner = pa.struct([("x", pa.int32())])
     before = avro_of_arrow(

@@ -170,7 +170,7 @@ def test_a_log_is_named_as_its_version_wants_and_announced_first(
     }
 
 
-def test_where_changes_are_logged_a_stat_tells_its_slice_in_every_version(tmp_path: Path):
+def test_where_changes_are_logged_a_stat_names_its_slice_in_every_version(tmp_path: Path):
     """Readers of changes go back to it; logs stand in it newest first."""
     builder = table(tmp_path, 9, table__cdc__enabled="true")
     logs = [f".f1_{tick(3)}.log.1_0-1-0", f".f1_{tick(5)}.log.1_0-1-0"]

@@ -43,7 +43,7 @@ def of_file(data: bytes, columns: tuple[IndexedColumn, ...], version: str) -> tu
     )
 
 
-def as_told(bound: Wrapped | None) -> list[str] | None:
+def normalized(bound: Wrapped | None) -> list[str] | None:
     if bound is None:
         return None
     return [bound.wrapper, bound.value.hex() if isinstance(bound.value, bytes) else str(bound.value)]
@@ -52,13 +52,15 @@ def as_told(bound: Wrapped | None) -> list[str] | None:
 @pytest.mark.parametrize(("release", "version"), [("0.15.0", "V1"), ("1.1.1", "V2")])
 def test_base_files_of_apache_hudi_have_the_statistics_that_it_keeps(release: str, version: str) -> None:
     """Bounds, wrappers, types, counts and sizes agree in every column."""
-    told = json.loads((APACHE / f"{release}.json").read_text())
+    recorded = json.loads((APACHE / f"{release}.json").read_text())
     schema = pq.read_schema(APACHE / f"{release}.parquet")
-    columns = tuple(IndexedColumn(one["column"], schema.field(one["column"]).type) for one in told)
-    for one, theirs in zip(of_file((APACHE / f"{release}.parquet").read_bytes(), columns, version), told, strict=True):
+    columns = tuple(IndexedColumn(one["column"], schema.field(one["column"]).type) for one in recorded)
+    for one, theirs in zip(
+        of_file((APACHE / f"{release}.parquet").read_bytes(), columns, version), recorded, strict=True
+    ):
         kind = None if one.value_type is None else [one.value_type.kind.name, one.value_type.detail]
         assert kind == theirs["type"]
-        assert (as_told(one.minimum), as_told(one.maximum)) == (theirs["minimum"], theirs["maximum"])
+        assert (normalized(one.minimum), normalized(one.maximum)) == (theirs["minimum"], theirs["maximum"])
         sizes = (one.value_count, one.null_count, one.total_size, one.total_uncompressed_size)
         assert sizes == (theirs["values"], theirs["nulls"], theirs["size"], theirs["unpacked"])
 

@@ -25,7 +25,7 @@ from hudi_spark import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import SOAK
+from rollback_tables import SOAK
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 ROWS: Final = pa.table({"id": ["a"], "city": ["oslo"], "ts": [1]}, schema=SCHEMA)

@@ -164,7 +164,7 @@ def test_a_marker_announces_data_files_only(tmp_path: Path):
 
 @pytest.mark.parametrize("markers", [b"a/x.marker.CREATE\nno marker", b"../../x.parquet.marker.CREATE\n", b"\xff\xfe"])
 def test_markers_that_cannot_be_used_keep_no_write_from_being_taken_back(tmp_path: Path, markers: bytes):
-    """A listing finds the files of the dead write, and the next write goes on."""
+    """A listing finds the files of failed processes write, and the next write goes on."""
     table = _table(tmp_path)
     for state in ("requested", "inflight"):
         _put(

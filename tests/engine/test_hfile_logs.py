@@ -57,7 +57,7 @@ def test_the_rows_are_those_of_the_same_writes_in_avro(tmp_path: Path, version: 
     }
 
 
-def ask(table: Path, out_dir: Path) -> dict[str, Any]:
+def request(table: Path, out_dir: Path) -> dict[str, Any]:
     out_dir.mkdir()
     run = {"cmd": "run", "seq": 1, "op": "read_snapshot", "table": str(table), "params": {}, "limit_s": 60}
     lines = [{"cmd": "start", "protocol": 1}, {**run, "out_dir": str(out_dir)}, {"cmd": "stop"}]
@@ -68,7 +68,7 @@ def ask(table: Path, out_dir: Path) -> dict[str, Any]:
 
 
 def test_the_adapter_answers_rows_and_names_the_feature(tmp_path: Path):
-    answer = ask(written(tmp_path / "table", 9, hfile=True), tmp_path / "out")
+    answer = request(written(tmp_path / "table", 9, hfile=True), tmp_path / "out")
     rows = read_rows(tmp_path / "out" / answer["result"]["rows_file"]).mappings()
     assert sorted(str(one["id"]) for one in rows) == ["k1", "new", "ключ"]
     assert "log-hfile" in FEATURES
@@ -79,7 +79,7 @@ def test_an_hfile_that_does_not_decode_rejects_the_read(tmp_path: Path):
     header = {HeaderKey.INSTANT_TIME: tick(10), HeaderKey.SCHEMA: json.dumps(with_meta_fields(builder.schema))}
     block = encode_block(BlockType.HFILE_DATA, header, b"no HFile")
     builder.commit(10, [builder.log_file(10, [block])])
-    rejected = ask(tmp_path / "table", tmp_path / "out")["rejected"]
+    rejected = request(tmp_path / "table", tmp_path / "out")["rejected"]
     assert rejected["reason"] == "LOG_CONTENT_CORRUPT"
 
 

@@ -15,14 +15,14 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import HistoryRow
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.testing import RELEASED, TEXT, archived_instants, load_snapshot, load_table, whole_timeline
+from hudi_spark.testing import RELEASED, TEXT, archived_instants, full_timeline, load_snapshot, load_table
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
 
 def whole(path: Path) -> Any:
     storage = open_storage(path)
-    return whole_timeline(storage, *load_table(storage))
+    return full_timeline(storage, *load_table(storage))
 
 
 def grown(path: Path, version: int = 9, *, mor: bool = True) -> GrowingTable:
@@ -100,7 +100,7 @@ def test_logs_of_archived_writes_are_merged_in_the_order_of_their_completion(tmp
     assert read_arrow(tmp_path, readings="text").column("note").to_pylist() == ["completed last", None]
 
 
-def test_the_history_is_not_asked_where_no_log_can_be_of_a_later_slice(tmp_path: Path):
+def test_the_history_is_not_read_where_no_log_can_be_of_a_later_slice(tmp_path: Path):
     """It has lost its manifest; a log named after the newest base file, as version 6 names them, stays with it."""
     builder = TableBuilder(tmp_path)
     builder.base_file(10, [row("a", 1)])

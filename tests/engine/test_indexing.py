@@ -106,7 +106,7 @@ class Seeing:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_writer_may_die_before_any_effect(tmp_path: Path, version: int) -> None:
+def test_a_writer_may_crash_before_any_effect(tmp_path: Path, version: int) -> None:
     """Nothing that a dead writer left is believed, and the next one, who does the same again, leaves no finding."""
     whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
     grown(whole)
@@ -115,19 +115,19 @@ def test_a_writer_may_die_before_any_effect(tmp_path: Path, version: int) -> Non
     for number in range(VERSIONS.index(version), len(counted.seen), len(VERSIONS)):
         writer = Writer(tmp_path / f"grown{number}", version, **EVERYTHING)
         grown(writer)
-        _dies_and_goes_on(writer, number, ["k1", "k2", "s1"])
+        _crashes_and_continues(writer, number, ["k1", "k2", "s1"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_first_writer_may_die_before_any_effect(tmp_path: Path, version: int) -> None:
+def test_the_first_writer_may_crash_before_any_effect(tmp_path: Path, version: int) -> None:
     """What is half made is made anew."""
     whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
     whole.commit(1, [whole.table.base_file(1, [row("k1", 1)])], hook=counted)
     for number in range(VERSIONS.index(version), len(counted.seen), 4 * len(VERSIONS)):
-        _dies_and_goes_on(Writer(tmp_path / str(number), version, **EVERYTHING), number, [])
+        _crashes_and_continues(Writer(tmp_path / str(number), version, **EVERYTHING), number, [])
 
 
-def _dies_and_goes_on(writer: Writer, number: int, before: list[str]) -> None:
+def _crashes_and_continues(writer: Writer, number: int, before: list[str]) -> None:
     stat = writer.table.base_file(6000, [row("k2", 8)], group="f3")
     with pytest.raises(Stopped):
         writer.commit(6000, [stat], hook=StopAt(number))
@@ -142,15 +142,15 @@ def test_what_a_rollback_undoes_is_taken_back(tmp_path: Path, version: int) -> N
     """The deltacommit of an action that never completed goes when the action is rolled back."""
     writer = Writer(tmp_path, version, **EVERYTHING)
     grown(writer)
-    dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
-    written = WrittenFile(replace(dead, file_size_in_bytes=writer.storage.size(str(dead.path))))
+    failed = writer.table.base_file(5000, [row("x", 1)], group="dead")
+    written = WrittenFile(replace(failed, file_size_in_bytes=writer.storage.size(str(failed.path))))
     writer.metadata(FinishedWrite(tick(5000), "deltacommit", "UPSERT", (written,)))
-    (tmp_path / str(dead.path)).unlink()
+    (tmp_path / str(failed.path)).unlink()
     writer.metadata(FinishedWrite(tick(6000), "rollback", "UNKNOWN", rolled_back=tick(5000)))
     result = serialise_rollback_metadata(RollbackMetadata(tick(6000), commits_rollback=(tick(5000),)))
     writer.table.timeline_file(6000, "rollback", "COMPLETED", result, completed=6999)
     assert writer.findings() == ()
-    assert not any(str(dead.path).endswith(name) for name in opened(writer).files("north"))
+    assert not any(str(failed.path).endswith(name) for name in opened(writer).files("north"))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -246,7 +246,7 @@ def test_a_list_of_what_is_not_there_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, version: int) -> None:
+def test_entries_of_a_rolled_back_write_are_removed(tmp_path: Path, version: int) -> None:
     """An action that has gone from the timeline after its deltacommit, by an abort or however, leaves no trace."""
     for aborted in (True, False):
         writer = Writer(tmp_path / str(aborted), version, **EVERYTHING)
@@ -258,10 +258,10 @@ def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, vers
             assert refused.is_updated
             assert writer.findings() == ()
         else:
-            dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
-            written = (WrittenFile(replace(dead, num_inserts=1)),)
+            failed = writer.table.base_file(5000, [row("x", 1)], group="dead")
+            written = (WrittenFile(replace(failed, num_inserts=1)),)
             writer.metadata(FinishedWrite(tick(5000), "deltacommit", "UPSERT", written))
-            (writer.table.base / str(dead.path)).unlink()
+            (writer.table.base / str(failed.path)).unlink()
         writer.commit(6000, [writer.table.base_file(6000, [row("k7", 8)], group="f3")])
         assert writer.findings() == ()
 

@@ -31,7 +31,7 @@ def test_a_place_is_written_as_its_id_is() -> None:
     assert location("p", f"{UUID}-x", 1).encoding is FileIdEncoding.TEXT
 
 
-def test_an_instant_is_told_in_milliseconds(tmp_path: Path) -> None:
+def test_an_instant_is_given_in_milliseconds(tmp_path: Path) -> None:
     """Of whole seconds the last one; of an instant that is no moment, 0."""
     it = grown(tmp_path)
     kept = load_configuration(it.writer.storage)
@@ -80,9 +80,9 @@ def test_each_key_has_one_entry_and_one_that_is_there_wins(entries: list[tuple[s
     keys = found.column("key").to_pylist()
     assert keys == sorted({key for key, _ in entries}, key=str.encode)
     for key, value in zip(keys, found.column("value").to_pylist(), strict=True):
-        said = {other for name, other in entries if name == key}
-        assert value in said
-        assert (value is None) == (said == {None})
+        found_places = {other for name, other in entries if name == key}
+        assert value in found_places
+        assert (value is None) == (found_places == {None})
 
 
 @settings(deadline=None)
@@ -122,10 +122,10 @@ def test_tasks_on_spark_give_the_same_entries(tmp_path: Path, spark: Any) -> Non
         for executor in (InProcess(), OnSpark(spark)):
             keeping = Keeping(state, executor, None, groups, definitions)
             changes = kind.changes(keeping, name, write)
-            begun = kind.begin(keeping, name).content
-            flows = [one.entries for one in (changes, begun) if one.entries is not None]
+            content = kind.begin(keeping, name).content
+            flows = [one.entries for one in (changes, content) if one.entries is not None]
             entries = [sorted(map(str, flow.shuffled(["file_id"]).gathered().to_pylist())) for flow in flows]
-            records = [sorted(map(str, one.records)) for one in (changes, begun)]
+            records = [sorted(map(str, one.records)) for one in (changes, content)]
             found.append((records, sorted(changes.deleted), entries))
         assert found[0] == found[1]
         assert any(found[0][0]) or any(found[0][2])

@@ -87,9 +87,9 @@ def test_readers_skip_by_it(tmp_path: Path) -> None:
     """An answer by the index is the answer without it."""
     it = grown(tmp_path)
     make(it, notes(it))
-    for asked in (["note", "=", "new"], ["note", "=", "x$y"], ["note", "in", ["z", ""]], ["note", "is_null"]):
-        assert sorted(read_arrow(tmp_path, filter=asked).column("id").to_pylist()) == sorted(
-            read_arrow(tmp_path, filter=asked, configs={"hoodie.metadata.enable": "false"}).column("id").to_pylist()
+    for condition in (["note", "=", "new"], ["note", "=", "x$y"], ["note", "in", ["z", ""]], ["note", "is_null"]):
+        assert sorted(read_arrow(tmp_path, filter=condition).column("id").to_pylist()) == sorted(
+            read_arrow(tmp_path, filter=condition, configs={"hoodie.metadata.enable": "false"}).column("id").to_pylist()
         )
 
 
@@ -133,11 +133,11 @@ def test_bloom_filters_of_results_hold_them(tmp_path: Path) -> None:
     assert len(filters) == 4
     assert sum(one.may_contain("X$Y") for one in filters) == 1
     assert sum(one.may_contain("Z") for one in filters) == 2
-    asked = [["fn", "upper", "note"], "=", "NEW"]
-    assert read_arrow(tmp_path, filter=asked).column("id").to_pylist() == ["a"]
+    condition = [["fn", "upper", "note"], "=", "NEW"]
+    assert read_arrow(tmp_path, filter=condition).column("id").to_pylist() == ["a"]
 
 
-def test_an_action_that_dies_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_crashed_action_is_continued(tmp_path: Path) -> None:
     """Before any effect; and a write in between finishes or forgets what was begun."""
     whole = grown(tmp_path / "whole")
     make(whole, notes(whole))
@@ -205,5 +205,5 @@ def test_a_lie_about_a_record_is_found(tmp_path: Path) -> None:
     it.writer.options["hoodie.metadata.enable"] = "true"
     hidden = it.base_file([row("b", 1, "other"), row("new", 1)], "f9")
     it.writer.table.commit(it.n, [hidden])
-    said = {(one.index, one.place) for one in it.writer.findings()}
-    assert {("record_index", "new"), (NOTES, "other$b"), (NOTES, secondary_key("back$\\slash", "b"))} <= said
+    named = {(one.index, one.place) for one in it.writer.findings()}
+    assert {("record_index", "new"), (NOTES, "other$b"), (NOTES, secondary_key("back$\\slash", "b"))} <= named

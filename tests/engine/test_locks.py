@@ -1,4 +1,4 @@
-"""Lock providers: one holder at a time, whatever process it is in; who cannot be had is told, in the time to wait."""
+"""Lock providers: one holder at a time, whatever process it is in; an unavailable one is reported in time."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
         patched.setenv("AWS_ACCESS_KEY_ID", "key")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         found = Endpoint(server.url)
-        found.ask("PUT", BUCKET)
+        found.send("PUT", BUCKET)
         yield found
 
 
@@ -120,7 +120,7 @@ def _together(works: list[Callable[[], None]]) -> None:
     def run(work: Callable[[], None]) -> None:
         try:
             work()
-        except BaseException as error:  # noqa: BLE001 - told in the thread of the test
+        except BaseException as error:  # noqa: BLE001 - written in the thread of the test
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(work,)) for work in works]
@@ -168,7 +168,7 @@ def test_a_number_that_was_used_and_removed_is_no_swap(tmp_path: Path):
 
 
 def test_a_lease_that_is_not_renewed_ends(tmp_path: Path):
-    """Its holder is told LOCK_LOST, and another one has the lock."""
+    """Its holder receives LOCK_LOST, and another one has the lock."""
     storage = LocalStorage(tmp_path)
     first = StorageLockProvider(storage, 1.2, 60).take("first", 0)
     assert first is not None
@@ -214,7 +214,7 @@ def test_a_file_of_apache_hudi_is_waited_for(tmp_path: Path):
     lease.release()
 
 
-def test_a_file_lock_that_a_dead_writer_left_is_taken(tmp_path: Path):
+def test_a_file_lock_of_a_failed_writer_is_taken_over(tmp_path: Path):
     """The operating system says that nobody of this engine holds it."""
     lease = FileLockProvider(tmp_path).take("dead", 0)
     assert lease is not None
@@ -263,7 +263,7 @@ def test_a_file_lock_needs_a_local_file_system():
         provider_of(ObjectStorage("memory://locks/table"), resolve(FILE))
 
 
-def test_servers_that_are_down_are_told_in_time(tmp_path: Path):
+def test_servers_that_are_down_are_reported_within_the_limit(tmp_path: Path):
     """LOCK_UNAVAILABLE after seconds, not minutes; the table stays as it was."""
     table = Written(tmp_path / "table")
     before = table.files()

@@ -1,4 +1,4 @@
-"""Leases in DynamoDB: they are renewed, they end, they are lost; and a server that is silent is told in time."""
+"""Leases in DynamoDB: they are renewed, they end, they are lost; and a server that is silent is reported in time."""
 
 import time
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_a_lease_that_is_not_renewed_ends(dynamodb_server: Server, tmp_path: Pat
     second.release()
 
 
-def test_a_dead_holder_is_outlasted_by_whoever_has_less_patience(dynamodb_server: Server, tmp_path: Path):
+def test_a_failed_holder_is_outlasted_by_the_least_patient_writer(dynamodb_server: Server, tmp_path: Path):
     """Its lease is longer than a writer wants to wait, and each write watches it anew: one of them sees its end. Who
     lives is seen to live long before."""
     effects = Effects(LocalStorage(Written(tmp_path / "table").path))
@@ -79,7 +79,7 @@ def test_a_dead_holder_is_outlasted_by_whoever_has_less_patience(dynamodb_server
 
 
 def test_who_finds_its_item_replaced_has_lost_the_lock(dynamodb_server: Server, tmp_path: Path):
-    """It is told before its lease is over, and leaves the other's item alone."""
+    """It is reported before its lease is over, and leaves the other's item alone."""
     lock = dynamodb_lock(dynamodb_server, tmp_path.name, 0.9)
     lease = lock.take("first", 0)
     assert lease is not None
@@ -91,8 +91,8 @@ def test_who_finds_its_item_replaced_has_lost_the_lock(dynamodb_server: Server, 
     assert lock.take("again", 0) is None
 
 
-def test_a_server_that_is_silent_is_told(dynamodb_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Who asks is told where to look, whoever held the lock that it is lost; both can go on when the server can."""
+def test_a_silent_server_is_reported(dynamodb_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Who asks is informed where to look, whoever held the lock that it is lost; both can go on when the server can."""
     table = Written(tmp_path / "table")
     before = table.files()
     lease = dynamodb_lock(dynamodb_server, tmp_path.name, 0.9).take("first", 0)

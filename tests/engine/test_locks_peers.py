@@ -114,24 +114,24 @@ def they_wait(locked: Locked, beside: ThreadPoolExecutor) -> None:
     with locked.table.writer().work(locked.configs).lock("ours") as holding:
         with pytest.raises(AssertionError, match="LOCK_UNAVAILABLE"):
             locked.theirs(1, 2.0, **IMPATIENT)
-        asked = beside.submit(locked.theirs, 1, 3.0)
+        future = beside.submit(locked.theirs, 1, 3.0)
         time.sleep(2)
         holding.confirm()
-        assert not asked.done()
+        assert not future.done()
         assert locked.table.found() == [("k0", 1.0)]
-    asked.result(60)
+    future.result(60)
     assert locked.prices() == {"k0": 1.0, "k1": 3.0}
 
 
 def we_wait(locked: Locked, beside: ThreadPoolExecutor) -> None:
     """For Apache Hudi, which holds the lock; what we write then is in another partition."""
-    asked = beside.submit(locked.theirs, 1, 4.0, **SLOW)
+    future = beside.submit(locked.theirs, 1, 4.0, **SLOW)
     wait_for(locked.is_held)
     began = time.monotonic()
-    told = f"LOCK_UNAVAILABLE in {locked.table.path}: the lock {locked.place}: another process holds it"
-    with pytest.raises(HudiError, match=re.escape(told)):
+    message = f"LOCK_UNAVAILABLE in {locked.table.path}: the lock {locked.place}: another process holds it"
+    with pytest.raises(HudiError, match=re.escape(message)):
         locked.ours(2, 9.0, **IMPATIENT)
     assert time.monotonic() - began < 10
     locked.ours(2, 5.0)
-    asked.result(60)
+    future.result(60)
     assert locked.prices() == {"k0": 1.0, "k1": 4.0, "k2": 5.0}

@@ -101,10 +101,10 @@ def test_writes_and_compactions_go_on(tmp_path: Path, version: int):
 def test_nothing_is_planned_while_a_block_may_come_between(tmp_path: Path, version: int):
     """A write that began before the newest log and completes after the plan would lose to older values."""
     table = logged(tmp_path, version)
-    begun = table.writer().begin(WriteRequest("upsert", rows((2,), ts=9)))
+    started = table.writer().begin(WriteRequest("upsert", rows((2,), ts=9)))
     table.write("upsert", rows((0,), ts=9, price=9.0))
     assert table.services().schedule("logcompaction", NOW) is None
-    begun.abort()
+    started.abort()
     assert table.services().schedule("logcompaction", NOW) is not None
 
 
@@ -182,7 +182,7 @@ CHANGE = st.tuples(st.sets(st.integers(0, 3), min_size=1), st.integers(0, 4), st
     kind=st.sampled_from(sorted(ORDERINGS)),
     changes=st.lists(CHANGE, min_size=3, max_size=5),
 )
-def test_whoever_wins_wins_after_it_as_well(
+def test_the_winner_before_compaction_wins_after_it(
     tmp_path_factory: pytest.TempPathFactory, version: int, kind: str, changes: list[Any]
 ):
     """By ordering values of any type, deletes that have one among them, and against what is written later."""

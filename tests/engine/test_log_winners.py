@@ -60,7 +60,7 @@ def ordering(found: LogWinners) -> list[Any]:
 
 
 def test_a_merger_makes_one_version_of_those_in_the_logs():
-    """Of partial updates it is told what they set; a delete is a version like others."""
+    """Of partial updates it is reported what they set; a delete is a version like others."""
     rule = MergeRule("CUSTOM", ("ts",), merger=CarriedMerger(HighestPrice(), MergeContext({}, ("ts",))))
     log = [
         version("a", ts=1, name="first", price=9.0),

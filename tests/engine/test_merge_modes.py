@@ -129,12 +129,12 @@ def test_an_unknown_merger_is_refused(tmp_path: Path, properties: dict[str, str]
 def test_the_delete_marker_comes_from_the_table_before_the_request(tmp_path: Path):
     prefix = "hoodie.record.merge.property.hoodie.payload.delete."
     properties = {MODE: COMMIT, prefix + "field": "Op", prefix + "marker": "D"}
-    asked = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}
-    rule = merge_rule(configuration(tmp_path, 9, properties), asked)
+    settings = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}
+    rule = merge_rule(configuration(tmp_path, 9, properties), settings)
     assert (rule.delete_field, rule.delete_marker) == ("Op", "D")
 
 
-def test_defaults_go_along_where_the_mode_asks_for_them(tmp_path: Path):
+def test_defaults_are_merged_where_the_mode_requires_them(tmp_path: Path):
     """A column that holds its default takes the loser's value; other modes have no use for defaults."""
     ignoring = configuration(tmp_path / "a", 9, {MODE: EVENT, "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"})
     completion = merge_rule(ignoring, defaults={"name": "none"}).completion

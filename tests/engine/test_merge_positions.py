@@ -39,8 +39,8 @@ def table(path: Path, *blocks: bytes) -> TableBuilder:
     return builder
 
 
-def answers(path: Path, configs: dict[str, str], **asked: Any) -> list[dict[str, Any]]:
-    rows = read_arrow(path, configs=configs, **asked).to_pylist()
+def answers(path: Path, configs: dict[str, str], **params: Any) -> list[dict[str, Any]]:
+    rows = read_arrow(path, configs=configs, **params).to_pylist()
     return sorted(rows, key=repr)
 
 
@@ -63,11 +63,11 @@ def test_positions_and_keys_answer_the_same(tmp_path_factory: Any, writes: list[
         blocks += [builder.deletes(at, *deletes, header=stated(*gone))] if gone else []
         builder.commit(at, [builder.log_file(at, blocks)])
     assert answers(path, BY_POSITIONS, columns=columns) == answers(path, BY_KEYS, columns=columns)
-    asked = {"columns": columns, "filter": ["ts", ">", 9]}
-    assert answers(path, BY_POSITIONS, **asked) == answers(path, BY_KEYS, **asked)
+    params = {"columns": columns, "filter": ["ts", ">", 9]}
+    assert answers(path, BY_POSITIONS, **params) == answers(path, BY_KEYS, **params)
 
 
-def test_wrong_positions_do_no_harm_unless_they_are_asked_for(tmp_path: Path):
+def test_wrong_positions_matter_only_where_positions_are_used(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     table(tmp_path, builder.data(10, [row("b", 20, "log")], stated(4)))
     notes = {one["id"]: one["note"] for one in answers(tmp_path, BY_KEYS)}
@@ -87,7 +87,7 @@ def test_where_a_block_has_no_positions_in_the_base_file_keys_decide(tmp_path: P
 
 
 @pytest.mark.parametrize(("base", "positions"), [(1, [4]), (7, None), (None, None)])
-def test_positions_are_taken_in_the_base_file_that_they_are_asked_for(base: int | None, positions: list[int] | None):
+def test_positions_are_those_of_the_requested_base_file(base: int | None, positions: list[int] | None):
     """Those in another file, or where none are asked for, say nothing."""
     columns = (("_hoodie_record_key", ["null", "string"]),)
     data = data_block(tick(10), [{"_hoodie_record_key": "a"}], avro(columns), stated(4, base=1))

@@ -96,8 +96,8 @@ def _block(builder: TableBuilder, at: int, content: Any) -> bytes:
     return data_block(tick(at), [values], avro(columns), {HeaderKey.IS_PARTIAL: "true"})
 
 
-def rows_of(path: Path, **asked: Any) -> list[tuple[Any, ...]]:
-    return sorted(tuple(one.values()) for one in read_arrow(path, **asked).to_pylist())
+def rows_of(path: Path, **params: Any) -> list[tuple[Any, ...]]:
+    return sorted(tuple(one.values()) for one in read_arrow(path, **params).to_pylist())
 
 
 class TestChoosing:
@@ -132,8 +132,8 @@ class TestMerging:
         """A column that the merger looks at need not be asked for."""
         register(HighestPrice())
         path = table(tmp_path, row("a", 5, "second", price=9.0), row("a", 7, "third", price=7.0), row("d", 1, "new"))
-        asked = ["id", "note", "price"]
-        assert rows_of(path, columns=asked) == [
+        params = ["id", "note", "price"]
+        assert rows_of(path, columns=params) == [
             ("a", "third", 9.0),
             ("b", "b", 5.0),
             ("c", "c", 5.0),
@@ -141,7 +141,7 @@ class TestMerging:
         ]
         assert rows_of(path, columns=["note"], filter=["price", ">", 8.0]) == [("third",)]
 
-    def test_of_partial_updates_it_is_told_what_they_set(self, tmp_path: Path):
+    def test_a_partial_update_states_the_columns_that_it_sets(self, tmp_path: Path):
         register(HighestPrice())
         path = table(tmp_path, {"id": "a", "note": "renamed"}, {"id": "b", "price": 4.0}, {"id": "d", "note": "new"})
         assert rows_of(path, columns=["id", "note", "price"]) == [

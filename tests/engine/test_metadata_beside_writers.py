@@ -15,7 +15,7 @@ SHARED = {
 FIELDS = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
 
 
-def _asked(ts: int) -> WriteRequest:
+def _request(ts: int) -> WriteRequest:
     return WriteRequest("upsert", pa.table({"id": ["a"], "ts": [ts]}), configs=SHARED)
 
 
@@ -24,18 +24,18 @@ def _writer(folder: Path, version: int) -> TableWriter:
     schema = {"type": "record", "name": "rides", "fields": FIELDS}
     create_arrow(folder, TableDefinition("rides", schema, "MERGE_ON_READ", version, ("id",), (), ("ts",)))
     writer = TableWriter(LocalStorage(folder), InProcess())
-    writer.write(WriteRequest("upsert", _asked(1).rows, configs={**SHARED, "hoodie.metadata.enable": "false"}))
+    writer.write(WriteRequest("upsert", _request(1).rows, configs={**SHARED, "hoodie.metadata.enable": "false"}))
     return writer
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_a_write_goes_on_without_the_logs_of_one_that_gave_up_meanwhile(version: int, tmp_path: Path):
+def test_a_write_continues_without_the_logs_of_an_aborted_one(version: int, tmp_path: Path):
     writer = _writer(tmp_path, version)
-    one = writer.begin(_asked(2))
-    one.stage(_asked(2))
-    two = writer.begin(_asked(3))
+    one = writer.begin(_request(2))
+    one.stage(_request(2))
+    two = writer.begin(_request(3))
     one.abort()
-    two.stage(_asked(3))
+    two.stage(_request(3))
     two.commit()
     assert read_arrow(tmp_path).column("ts").to_pylist() == [3]
 
@@ -43,12 +43,12 @@ def test_a_write_goes_on_without_the_logs_of_one_that_gave_up_meanwhile(version:
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_logs_of_a_writer_that_gives_up_are_not_listed(version: int, tmp_path: Path):
     writer = _writer(tmp_path, version)
-    one, two = writer.begin(_asked(2)), writer.begin(_asked(3))
-    two.stage(_asked(3))
-    one.stage(_asked(2))
+    one, two = writer.begin(_request(2)), writer.begin(_request(3))
+    two.stage(_request(3))
+    one.stage(_request(2))
     one.commit()
     two.abort()
     assert read_arrow(tmp_path).column("ts").to_pylist() == [2]
-    writer.write(_asked(4))
+    writer.write(_request(4))
     assert (tmp_path / ".hoodie/metadata").is_dir()
     assert read_arrow(tmp_path).column("ts").to_pylist() == [4]

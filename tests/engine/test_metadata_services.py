@@ -65,7 +65,7 @@ def archived(one: History, kept: int) -> None:
     TableServices(writer).archive(limits)
 
 
-def said(one: History) -> dict[str, Any]:
+def metadata_of(one: History) -> dict[str, Any]:
     """What every index holds, but for the times that a record was put."""
     found = one.writer.opened()
     assert found is not None
@@ -95,7 +95,7 @@ def test_a_serviced_metadata_table_says_what_one_without_services_says(
         seen |= {one.action for one in own_timeline(serviced).instants}
         if options is OFTEN:
             archived(serviced, 2)
-    assert said(serviced) == said(plain)
+    assert metadata_of(serviced) == metadata_of(plain)
     assert serviced.writer.findings() == plain.writer.findings() == ()
     assert seen >= ({"commit", "clean"} if options is OFTEN else {"commit"})
     assert any("logcompaction" in path.name for path in serviced.base.rglob("*")) == (options is LOGS)
@@ -117,7 +117,7 @@ class Seeing:
 
 
 @pytest.mark.parametrize(("version", "options"), [(6, OFTEN), (6, LOGS), (8, LOGS), (9, OFTEN)])
-def test_a_writer_may_die_before_any_effect_of_a_service(
+def test_a_writer_may_crash_before_any_effect_of_a_service(
     tmp_path: Path, version: int, options: Mapping[str, str]
 ) -> None:
     """The next action finds dead services, and afterwards nothing is said that is not so, and nothing is pending."""
@@ -129,14 +129,14 @@ def test_a_writer_may_die_before_any_effect_of_a_service(
     step(plain, 9, hook=counted)
     numbers = [number for number, one in enumerate(counted.seen) if one.folder and "deltacommit" not in str(one)]
     for number in numbers[VERSIONS.index(version) :: STRIDE]:
-        dying = _copy(due, tmp_path / str(number))
+        copy = _copy(due, tmp_path / str(number))
         with pytest.raises(Stopped):
-            step(dying, 9, hook=StopAt(number))
-        dying.n -= 1000
-        step(dying, 9)
-        assert dying.writer.findings() == (), counted.seen[number]
-        assert said(dying).keys() == said(plain).keys(), counted.seen[number]
-        assert not [one for one in own_timeline(dying).instants if not one.is_completed], counted.seen[number]
+            step(copy, 9, hook=StopAt(number))
+        copy.n -= 1000
+        step(copy, 9)
+        assert copy.writer.findings() == (), counted.seen[number]
+        assert metadata_of(copy).keys() == metadata_of(plain).keys(), counted.seen[number]
+        assert not [one for one in own_timeline(copy).instants if not one.is_completed], counted.seen[number]
 
 
 def _copy(one: History, base: Path) -> History:
@@ -151,15 +151,15 @@ def test_what_never_completed_becomes_no_part_of_a_base_file(tmp_path: Path, ver
     one = history(tmp_path, version, OFTEN)
     for number in range(2):
         step(one, number)
-    before = said(one)
+    before = metadata_of(one)
     one.begin()
     stat = one.base_file([row("k77", 1)], "dead")
     with mock.patch.object(TableBuilder, "commit", side_effect=Stopped), pytest.raises(Stopped):
         one.commit(stat)
     for number in range(2, 8):
         step(one, number)
-    assert "files north" in said(one)
-    assert not [key for key in said(one) if "k77" in key]
+    assert "files north" in metadata_of(one)
+    assert not [key for key in metadata_of(one) if "k77" in key]
     assert before
 
 
@@ -169,10 +169,10 @@ def test_before_version_8_a_pending_action_holds_up_compaction_only_for_so_long(
     step(one, 0)
     one.begin()
     one.writer.table.pending(one.n)
-    dead = tick(one.n)
+    failed = tick(one.n)
     for number in range(1, 7):
         step(one, number)
-    with pytest.raises(HudiError, match=dead) as caught:
+    with pytest.raises(HudiError, match=failed) as caught:
         step(one, 7)
     assert caught.value.reason == "LIMIT_EXCEEDED"
 
@@ -185,10 +185,10 @@ def test_an_index_that_begins_after_archival_hides_nothing(tmp_path: Path) -> No
         archived(one, 2)
     archived_ones = {"00000000000000000", "00000000000000001"}
     assert not archived_ones & {each.requested for each in own_timeline(one).instants}
-    before = said(one)
+    before = metadata_of(one)
     one.writer.options["hoodie.metadata.index.bloom.filter.enable"] = "true"
     one.begin()
     one.commit()
     assert own_timeline(one).instants[0].requested not in archived_ones
-    assert {key: value for key, value in said(one).items() if not key.startswith("bloom_filters")} == before
+    assert {key: value for key, value in metadata_of(one).items() if not key.startswith("bloom_filters")} == before
     assert one.writer.findings() == ()

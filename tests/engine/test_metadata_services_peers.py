@@ -27,15 +27,15 @@ def test_each_goes_on_from_what_the_other_compacted(apache: Apache, tmp_path: Pa
     table.clock, table.file_id = SystemClock(), random_file_id
     table.write("upsert", rows(range(6), ts=1))
     compacted = [0]
-    for turn in range(1, 4):
+    for attempt in range(1, 4):
         for number in range(3):
-            given = rows([number, 10 * turn + number], ts=10 * turn + number, price=float(turn))
-            if turn % 2:
+            given = rows([number, 10 * attempt + number], ts=10 * attempt + number, price=float(attempt))
+            if attempt % 2:
                 apache.upsert(table.path, given, **SERVED)
             else:
                 table.write("upsert", given)
             assert TableActions(table.writer(executor=InProcess())).validate_metadata() == ()
-        assert len(apache.alike(table.path)) == 6 + 3 * turn
+        assert len(apache.alike(table.path)) == 6 + 3 * attempt
         compacted.append(compactions(table.path))
     assert compacted == sorted(set(compacted)), "each turn compacts"
 

@@ -36,7 +36,7 @@ GOLDEN = unpacked_corpus()
 TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))
 # Lists that are wrong on purpose; a write that died has files in storage alone; indexes without the list of files.
 UNLIKE = {"mor_metadata_uncommitted", "mor_indexes_without_list"}
-SOUND = [path for path in TABLES if not path.parent.name.startswith("bad_") and path.parent.name not in UNLIKE]
+VALID = [path for path in TABLES if not path.parent.name.startswith("bad_") and path.parent.name not in UNLIKE]
 ANSWERS = Path(__file__).parent / "metadata_answers"
 ANSWERED = [path for path in TABLES if (ANSWERS / f"{path.parent.name}.json").exists()]
 COMPACTED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
@@ -58,7 +58,7 @@ def refused(table: Path) -> str:
     return found.why
 
 
-@pytest.mark.parametrize("table", SOUND, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("table", VALID, ids=lambda path: path.parent.name)
 def test_every_state_has_the_slices_that_storage_gives(table: Path):
     storage = open_storage(table)
     newest = load_snapshot(storage, RELEASED)
@@ -284,8 +284,8 @@ def test_statistics_are_found_by_column_partition_and_file(tmp_path: Path):
     )
     gone = MetadataRecord(keys["f2"], RecordType.COLUMN_STATS, ColumnStats("f2", "ts", is_deleted=True))
     table.log("column_stats", 2, [gone])
-    asked = [("north", "f1"), ("north", "f2"), ("south", "f1")]
-    assert table.opened().column_stats(["ts", "note"], asked) == {("north", "f1"): {"ts": content}}
+    wanted = [("north", "f1"), ("north", "f2"), ("south", "f1")]
+    assert table.opened().column_stats(["ts", "note"], wanted) == {("north", "f1"): {"ts": content}}
     assert table.opened().partition_stats(["ts"], ["north"]) == {}
 
 

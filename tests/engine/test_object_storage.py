@@ -98,7 +98,7 @@ def test_a_path_that_leaves_the_table_is_refused(storage: Storage, path: str):
 def test_of_many_clients_that_put_at_once_one_wins(s3: Endpoint, tmp_path: Path):
     """The endpoint decides: each client has its own connection."""
     base = f"s3://{BUCKET}/{tmp_path.name}"
-    for turn in range(5):
+    for attempt in range(5):
         won: list[bytes] = []
         start = threading.Barrier(8)
 
@@ -108,19 +108,19 @@ def test_of_many_clients_that_put_at_once_one_wins(s3: Endpoint, tmp_path: Path)
             if client.put_if_absent(name, content):
                 won.append(content)
 
-        threads = [threading.Thread(target=put, args=(bytes([n]) * 100_000, f"i{turn}")) for n in range(8)]
+        threads = [threading.Thread(target=put, args=(bytes([n]) * 100_000, f"i{attempt}")) for n in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [open_storage(base, s3.options).read(f"i{turn}")] == won
+        assert [open_storage(base, s3.options).read(f"i{attempt}")] == won
 
 
 def test_what_a_console_left_for_an_empty_folder_is_no_file(s3: Endpoint, tmp_path: Path):
     storage = open_storage(f"s3://{BUCKET}/{tmp_path.name}", s3.options)
     storage.put("p/q/a", b"x")
-    s3.ask("PUT", f"{BUCKET}/{tmp_path.name}/p/")
-    s3.ask("PUT", f"{BUCKET}/{tmp_path.name}/p/q/")
+    s3.send("PUT", f"{BUCKET}/{tmp_path.name}/p/")
+    s3.send("PUT", f"{BUCKET}/{tmp_path.name}/p/q/")
     assert [status.path for status in storage.list_files()] == ["p/q/a"]
     assert storage.list_files("p", recursive=False) == []
     assert storage.list_folders() == ["p"]
@@ -206,7 +206,7 @@ def _forget(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @contextmanager
-def _asked() -> Iterator[tuple[str, list[str]]]:
+def _received() -> Iterator[tuple[str, list[str]]]:
     """An address that knows nothing, and the paths that it was asked for."""
     seen: list[str] = []
 
@@ -249,7 +249,7 @@ class TestCredentials:
         assert storage.read("a") == b"x"
 
     @pytest.mark.parametrize(
-        ("base", "said"),
+        ("base", "message"),
         [
             ("s3a://bucket/t", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
             ("gs://bucket/t", "set GOOGLE_APPLICATION_CREDENTIALS"),
@@ -257,14 +257,14 @@ class TestCredentials:
         ],
     )
     def test_without_them_one_line_says_what_to_set(
-        self, base: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+        self, base: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ):
         """Before any request, so none goes to the metadata address of the machine."""
         _forget(monkeypatch, tmp_path)
         for half in ({}, {"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://x"}):
             for name, value in half.items():
                 monkeypatch.setenv(name, value)
-            with pytest.raises(HudiError, match=said) as caught:
+            with pytest.raises(HudiError, match=message) as caught:
                 read_arrow(base)
             assert caught.value.reason == "CONFIG_INVALID"
             assert "\n" not in str(caught.value)
@@ -278,11 +278,11 @@ class TestCredentials:
             ({}, {"AWS_METADATA_ENDPOINT": "{url}"}),
         ],
     )
-    def test_the_metadata_address_is_asked_where_an_option_says_so(
+    def test_instance_credentials_are_requested_where_an_option_says_so(
         self, options: dict[str, str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ):
         _forget(monkeypatch, tmp_path)
-        with _asked() as (url, seen):
+        with _received() as (url, seen):
             monkeypatch.setenv("AWS_ENDPOINT_URL", url)
             for name, value in environment.items():
                 monkeypatch.setenv(name, value.format(url=url))
@@ -292,9 +292,9 @@ class TestCredentials:
                 storage.read("a")
         assert any("/latest/" in one for one in seen)
 
-    def test_what_is_public_is_asked_without_any(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    def test_a_public_bucket_is_read_without_credentials(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         _forget(monkeypatch, tmp_path)
-        with _asked() as (url, seen):
+        with _received() as (url, seen):
             storage = open_storage(
                 "s3://bucket/t", {"skip_signature": "true", "endpoint": url, "metadata_endpoint": url}
             )
@@ -309,22 +309,22 @@ class TestCredentials:
         assert "secret" not in str(caught.value)
 
     @pytest.mark.parametrize(
-        ("options", "said"),
+        ("options", "message"),
         [
             ({"fs.s3a.acess.key": "SECRET"}, "did you mean fs.s3a.access.key"),
             ({"nonsense": "SECRET"}, "nonsense"),
             ({"region": "r", "skip_signature": "SECRET"}, "region, skip_signature"),
         ],
     )
-    def test_an_unknown_option_is_refused_by_name(self, options: dict[str, str], said: str):
-        with pytest.raises(InvalidOption, match=said) as caught:
+    def test_an_unknown_option_is_refused_by_name(self, options: dict[str, str], message: str):
+        with pytest.raises(InvalidOption, match=message) as caught:
             open_storage("s3://bucket/t", options)
         assert "SECRET" not in str(caught.value)
         with pytest.raises(HudiError) as refused:
             read_arrow("s3://bucket/t", storage_options=options)
         assert refused.value.reason == "CONFIG_INVALID"
 
-    def test_what_is_said_of_a_bucket_goes_before_what_is_said_of_all(self, s3: Endpoint, tmp_path: Path):
+    def test_options_of_a_bucket_override_options_of_all(self, s3: Endpoint, tmp_path: Path):
         options = {**s3.options, "fs.s3a.endpoint": "localhost:1", "fs.s3a.bucket.other.endpoint": "localhost:2"}
         special = {f"spark.hadoop.fs.s3a.bucket.{BUCKET}.endpoint": s3.url}
         open_storage(f"s3://{BUCKET}/{tmp_path.name}", {**options, **special}).put("a", b"")

@@ -19,7 +19,7 @@ def change_log(path: Path) -> TableBuilder:
     return builder
 
 
-def test_operations_delete_and_are_there_when_they_are_asked_for(tmp_path: Path):
+def test_operations_delete_and_are_visible_on_request(tmp_path: Path):
     """The half of an update that holds what was before loses to the half that follows."""
     change_log(tmp_path)
     found = read_arrow(tmp_path, columns=["id", "note", OPERATION]).to_pylist()

@@ -23,14 +23,14 @@ TAKEN = [one for one in CATALOGUE.entries if one.kind is not Kind.FAMILY and one
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> dict[str, str]:
+def option_maps(draw: st.DrawFn) -> dict[str, str]:
     """Some keys by their current names, each with a value of its kind."""
     entries = [TAKEN[place] for place in draw(st.sets(st.integers(0, len(TAKEN) - 1), max_size=12))]
     choices = {one.key: st.sampled_from(one.choices) for one in entries if one.kind is Kind.CHOICE}
     return {one.key: draw(choices[one.key] if one.key in choices else GIVEN[one.kind]) for one in entries}
 
 
-@given(asked())
+@given(option_maps())
 def test_current_names_and_plain_values_come_back_as_they_are(configs: dict[str, str]):
     """What is honoured or accepted loses nothing, and resolving twice changes nothing."""
     resolved = resolve(configs)
@@ -39,7 +39,7 @@ def test_current_names_and_plain_values_come_back_as_they_are(configs: dict[str,
     assert pickle.loads(pickle.dumps(resolved)) == resolved  # noqa: S301 - our own bytes
 
 
-@given(asked(), st.randoms(use_true_random=False))
+@given(option_maps(), st.randoms(use_true_random=False))
 def test_a_key_by_any_of_its_names_is_the_same_option(configs: dict[str, str], random: Random):
     """Old names and Flink's stand for the current one."""
     renamed = {random.choice((key, *CATALOGUE[key].also)): f" {value} " for key, value in configs.items()}
@@ -76,7 +76,7 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
 
 
 @pytest.mark.parametrize(
-    ("configs", "said"),
+    ("configs", "message"),
     [
         ({"hoodie.tabel.name": "t"}, r"hoodie\.tabel\.name is no known option.*did you mean hoodie\.table\.name\?"),
         ({"write.operations": "upsert"}, r"did you mean write\.operation\?"),
@@ -93,9 +93,9 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
         ({"hoodie.streamer.source.limit": "1"}, "Hudi Streamer"),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_with_what_to_do(configs: dict[str, str], said: str):
+def test_what_cannot_be_honoured_is_refused_with_what_to_do(configs: dict[str, str], message: str):
     """No key and no value is dropped silently."""
-    with pytest.raises(HudiError, match=said) as caught:
+    with pytest.raises(HudiError, match=message) as caught:
         resolve(configs)
     assert caught.value.reason == "CONFIG_INVALID"
 
@@ -118,7 +118,7 @@ def test_a_refused_key_may_say_what_happens_anyway():
 
 
 def test_a_missing_key_without_default_is_named_with_its_other_names():
-    """Who creates a table is told which key is missing."""
+    """Who creates a table is reported which key is missing."""
     with pytest.raises(HudiError, match=r"hoodie\.table\.name is missing.*hoodie\.datasource\.write\.table\.name"):
         Options().required("hoodie.table.name")
     assert resolve({"hoodie.table.name": "trips"}).required("hoodie.table.name") == "trips"
@@ -143,14 +143,14 @@ def test_keys_for_the_commit_and_for_the_storage_are_kept_apart():
 
 
 def test_keys_of_a_family_keep_their_own_names():
-    """What mergers are told is not listed key by key."""
+    """What mergers receive is not listed key by key."""
     options = resolve({"hoodie.record.merge.property.columns": "a"})
     assert options.below("hoodie.record.merge.property.") == {"columns": "a"}
     assert options.text("hoodie.record.merge.property.columns") == "a"
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("hoodie.metadata.enabled", r"did you mean hoodie\.metadata\.enable\?"),
         ("hoodie.parquet.small.file.limit", "is no option of a read: Smaller base files.*it belongs to write"),
@@ -158,9 +158,9 @@ def test_keys_of_a_family_keep_their_own_names():
         ("as.of.instant", "is no option of a read: The instant that is read.*use the call"),
     ],
 )
-def test_a_read_says_where_a_key_that_it_does_not_take_belongs(name: str, said: str):
+def test_a_read_says_where_a_key_that_it_does_not_take_belongs(name: str, message: str):
     """The same catalogue answers for reads; it is refused before the table is looked at."""
-    with pytest.raises(HudiError, match=said):
+    with pytest.raises(HudiError, match=message):
         check_configs({name: "true"})
 
 

@@ -1,4 +1,4 @@
-"""What is said of pending plans by whoever listed the timeline before one of them was taken away."""
+"""What is said of pending plans by the one that listed the timeline before one of them was taken away."""
 
 from pathlib import Path
 from typing import Final

@@ -15,7 +15,7 @@ from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow
 from hudi_spark.filters import Column, filter_of, mask, scalar_of
-from hudi_spark.pruning import Asked
+from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import Facts, Outcome, facts_of, possible, together
 from hudi_spark.pruning.pruner import PRUNING_OPTIONS
 from hudi_spark.pruning.situation import Situation, derived_facts
@@ -172,9 +172,9 @@ def test_functions_of_instants_in_another_zone_are_unknown(zone: str, years: tup
     schema = pa.schema([("t", pa.timestamp("us", "UTC"))])
     column = Column("t", "year")
     condition = filter_of([["fn", "year", "t"], "=", 2024], schema)
-    asked = Asked(condition, schema, {}, latest=True, merges_own=False, zone=zone)
+    query = PruningQuery(condition, schema, {}, latest=True, merges_own=False, zone=zone)
     bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.UTC) for year in (2023, 2024)]
-    situation = Situation(None, None, None, asked, None, ())  # type: ignore[arg-type]
+    situation = Situation(None, None, None, query, None, ())  # type: ignore[arg-type]
     (found,) = derived_facts(column, [Facts(*bounds)], situation)
     assert (found.minimum, found.maximum) == years
 
@@ -194,7 +194,7 @@ def test_spark_reads_the_slices_that_are_left(spark: Any):
     assert opened.explain(form) == explain(table, form)
 
 
-def test_what_was_left_out_is_told():
+def test_what_was_left_out_is_reported():
     """The count of slices and files, by each means."""
     table = GOLDEN / "v9/apache_mor_metadata_table" / "table"
     found = explain(table, ["region", "=", "north"])

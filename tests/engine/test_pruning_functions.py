@@ -109,8 +109,8 @@ def _by_spark(spark: Any, table: pa.Table, folder: Path) -> pa.Table:
         spark.conf.set(f"{old}{side}", "CORRECTED")
     pq.write_table(table, folder / "rows.parquet")
     frame = spark.read.parquet(str(folder / "rows.parquet")).coalesce(1)
-    asked = frame.select(*(_applied(column).alias(str(at)) for at, column in enumerate(_COLUMNS)))
-    asked.write.parquet(str(folder / "answers"))
+    query = frame.select(*(_applied(column).alias(str(at)) for at, column in enumerate(_COLUMNS)))
+    query.write.parquet(str(folder / "answers"))
     return pq.read_table(folder / "answers")
 
 
@@ -156,7 +156,7 @@ def test_every_function_of_the_texts_table_is_there():
         Column("s", "split", (r"\p{L}",)),
     ],
 )
-def test_what_is_not_built_is_said(column: Column):
+def test_what_is_not_built_is_reported(column: Column):
     """Patterns that mean something else in Python, or nothing: never a guess."""
     with pytest.raises(UnsupportedFeature):
         apply(column, pa.chunked_array([pa.array([], _SCHEMA.field(column.name).type)]))

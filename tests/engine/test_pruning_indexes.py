@@ -12,7 +12,7 @@ from hudi_format.metadata.records import RecordLocation
 from hudi_format.storage import open_storage
 from hudi_format.table.index_definitions import IndexDefinition, parse_index_definitions
 from hudi_spark.filters import Column, filter_of, mask
-from hudi_spark.pruning import Asked
+from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import may_hold
 from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.situation import Situation, is_of
@@ -88,13 +88,13 @@ class _Metadata:
 
     slices: Mapping[FileSlice, list[Any]]
     keyed: Any
-    asked: list[str] = field(default_factory=list)
+    lookups: list[str] = field(default_factory=list)
 
     def partitions(self) -> tuple[str, ...]:
         return ("record_index", "secondary_index_v")
 
     def record_locations(self, keys: Iterable[str]) -> Mapping[str, tuple[RecordLocation, ...]]:
-        self.asked += (wanted := list(keys))
+        self.lookups += (wanted := list(keys))
         places = {self.keyed(row): one for one, rows in self.slices.items() for row in rows}
         return {
             key: (RecordLocation(places[key].partition, places[key].file_id, 0),) for key in wanted if key in places
@@ -126,12 +126,12 @@ def _configuration(keys: tuple[str, ...]) -> TableConfiguration:
 
 
 def _situation(form: Any, metadata: Any, keys: tuple[str, ...], tmp_path: Any, *, latest: bool = True) -> Situation:
-    asked = Asked(filter_of(form, _SCHEMA), _SCHEMA, {}, latest=latest, merges_own=False)
+    query = PruningQuery(filter_of(form, _SCHEMA), _SCHEMA, {}, latest=latest, merges_own=False)
     configuration = _configuration(keys)
     snapshot = Snapshot(configuration, None, (), None, tuple(metadata.slices))  # type: ignore[arg-type]
     definition = IndexDefinition("secondary_index_v", "secondary_index", "identity", ("v",), {}, "V2")
     return Situation(
-        open_storage(tmp_path), snapshot, Origins(configuration, None, None), asked, metadata, (definition,)
+        open_storage(tmp_path), snapshot, Origins(configuration, None, None), query, metadata, (definition,)
     )
 
 
@@ -176,8 +176,8 @@ def test_slices_with_a_row_that_matches_stay(
     source = means(situation, tuple(slices))
     for one, rows in slices.items():
         table = pa.table(list(zip(*rows, strict=True)) or [[], [], []], _SCHEMA)
-        kept = source is None or may_hold(situation.asked.condition, lambda c, s=one: source(s, c), literal(situation))
-        assert kept or True not in mask(situation.asked.condition, table).to_pylist()
+        kept = source is None or may_hold(situation.query.condition, lambda c, s=one: source(s, c), literal(situation))
+        assert kept or True not in mask(situation.query.condition, table).to_pylist()
 
 
 def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
@@ -190,7 +190,7 @@ def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
     situation = _situation(["a", "=", 1], metadata, ("a",), tmp_path)
     source = by_record_index(situation, tuple(slices))
     assert source is not None
-    kept = [may_hold(situation.asked.condition, lambda c, s=one: source(s, c), literal(situation)) for one in slices]
+    kept = [may_hold(situation.query.condition, lambda c, s=one: source(s, c), literal(situation)) for one in slices]
     assert kept == [False, True, False]
     assert by_record_index(_situation(["a", "=", 1], metadata, ("a",), tmp_path, latest=False), tuple(slices)) is None
     compared = replace(situation.snapshot.configuration, ordering=("b",))

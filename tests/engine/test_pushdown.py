@@ -45,7 +45,7 @@ def large_table(path: Path, mode: str = "EVENT_TIME_ORDERING", logs: bool = True
 
 
 @pytest.mark.parametrize("logs", [False, True])
-def test_only_the_columns_asked_for_are_read(tmp_path: Path, logs: bool):
+def test_only_the_selected_columns_are_read(tmp_path: Path, logs: bool):
     large_table(tmp_path, logs=logs)
     _, whole = bytes_read(tmp_path)
     one, part = bytes_read(tmp_path, columns=["price"])

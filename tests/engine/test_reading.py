@@ -72,7 +72,7 @@ def test_time_travel_by_completion_is_the_reading_of_the_text(tmp_path: Path):
     assert notes(tmp_path, as_of=tick(35), readings="text") == {"b": "fast"}
 
 
-def test_meta_columns_are_left_out_unless_asked_for(tmp_path: Path):
+def test_meta_columns_are_left_out_by_default(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path).column_names == ["id", "region", "ts", "note", "price"]
     table = read_arrow(tmp_path, meta_columns=True, columns=["id"])
@@ -81,7 +81,7 @@ def test_meta_columns_are_left_out_unless_asked_for(tmp_path: Path):
     assert times == {"k1": tick(10), "ключ": tick(20), "new": tick(20), "o1": tick(10)}
 
 
-def test_columns_come_in_the_order_asked_for(tmp_path: Path):
+def test_columns_come_in_the_selected_order(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path, columns=["note", "id"]).column_names == ["note", "id"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, KnownOfTable, TableDefinition, read_arrow
+from hudi_spark import HudiError, RecoveryHints, TableDefinition, read_arrow
 from hudi_spark.testing import Effect, InProcess, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
@@ -23,7 +23,7 @@ class Stopped(BaseException):
     """A death: it is no error, and no service that fails."""
 
 
-class Dying:
+class Crashing:
     """Dies before the effect of a number."""
 
     def __init__(self, number: int = 10_000) -> None:
@@ -46,7 +46,7 @@ def grown(path: Path, kind: str = "MERGE_ON_READ", version: int = 9) -> Written:
     return table
 
 
-def known(table: Written, **more: Any) -> KnownOfTable:
+def known(table: Written, **more: Any) -> RecoveryHints:
     definition = TableDefinition(
         record_key=("id",),
         partition_by=("region",),
@@ -54,7 +54,7 @@ def known(table: Written, **more: Any) -> KnownOfTable:
         table_type=table.table_type,
         table_version=table.version,
     )
-    return KnownOfTable(definition, **more)
+    return RecoveryHints(definition, **more)
 
 
 def lose(table: Written, what: str) -> None:
@@ -104,25 +104,25 @@ def test_earlier_states_are_not_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["all", "timeline"])
-def test_a_recovery_that_stopped_is_gone_on_with(tmp_path: Path, what: str) -> None:
+def test_a_stopped_recovery_is_continued(tmp_path: Path, what: str) -> None:
     """It may die before any effect; until its end there is no table, or one that answers as at the end."""
     whole = grown(tmp_path / "whole")
     expected = whole.found()
     lose(whole, what)
-    counted = Dying()
+    counted = Crashing()
     whole.services(counted).recover(known(whole))
     for number in range(1, counted.seen, 7):
         table = grown(tmp_path / str(number))
         lose(table, what)
         with pytest.raises(Stopped):
-            table.services(Dying(number)).recover(known(table))
+            table.services(Crashing(number)).recover(known(table))
         recover(table)
         assert table.found() == expected
         instants = load_table(LocalStorage(table.path))[1].instants
         assert all(one.is_completed for one in instants)
 
 
-def test_replaced_groups_are_told_not_guessed(tmp_path: Path) -> None:
+def test_replaced_groups_are_given_and_not_guessed(tmp_path: Path) -> None:
     """A key in two file groups says that one was replaced; which one, its owner has to say."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     table.write("insert_overwrite", rows([1, 3], ts=40, price=4.0))
@@ -141,7 +141,7 @@ def test_replaced_groups_are_told_not_guessed(tmp_path: Path) -> None:
     assert table.found() == before
 
 
-def test_a_log_that_a_compaction_overtook_is_told_not_guessed(tmp_path: Path) -> None:
+def test_the_completion_of_an_overtaken_log_is_given_and_not_guessed(tmp_path: Path) -> None:
     """A write that began before a compaction may have completed after it: only its owner knows; else rows are lost."""
     table = Written(tmp_path / "t", "MERGE_ON_READ", configs={**PLAIN, **NON_BLOCKING})
     table.write("upsert", rows(range(6), ts=10))
@@ -162,7 +162,7 @@ def test_a_log_that_a_compaction_overtook_is_told_not_guessed(tmp_path: Path) ->
     assert table.found() == before
 
 
-def test_what_left_markers_is_told_not_guessed(tmp_path: Path) -> None:
+def test_the_outcome_of_a_write_with_markers_is_given_and_not_guessed(tmp_path: Path) -> None:
     """A write with markers may have completed, or not; told that it did not, its rows stay away."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     before, given = table.found(), WriteRequest("upsert", rows([2], ts=50, price=5.0))
@@ -176,7 +176,7 @@ def test_what_left_markers_is_told_not_guessed(tmp_path: Path) -> None:
     assert table.found() == before
 
 
-def test_what_no_file_says_is_asked_for(tmp_path: Path) -> None:
+def test_what_no_file_states_is_required_as_a_hint(tmp_path: Path) -> None:
     """The record key, the partition fields and the type are named in what is refused; wrong ones are found out."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     lose(table, "all")
@@ -185,9 +185,9 @@ def test_what_no_file_says_is_asked_for(tmp_path: Path) -> None:
     wrong += [{**right, "record_key": ("ts",)}, {**right, "partition_by": ("nothing",)}]
     for one in wrong:
         with pytest.raises(HudiError) as caught:
-            table.services().recover(KnownOfTable(TableDefinition(**one)))
+            table.services().recover(RecoveryHints(TableDefinition(**one)))
         assert caught.value.reason == "CONFIG_INVALID"
         assert not (table.path / ".hoodie").exists()
-    table.services().recover(KnownOfTable(TableDefinition(**right)))
+    table.services().recover(RecoveryHints(TableDefinition(**right)))
     assert read_arrow(table.path).column_names == SCHEMA.names
     assert load_table(LocalStorage(table.path))[0].name == "trips"

@@ -19,7 +19,7 @@ from hudi_spark import HudiError
 from hudi_spark.errors import Reason
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
+from rollback_tables import KINDS, SOAK, Undoable, rows, stopped
 
 LATER = (
     "upsert",
@@ -52,7 +52,7 @@ def go_on(table: Undoable, step: str) -> None:
     elif step == "clustered":
         table.services().run("clustering", {"hoodie.clustering.inline.max.commits": "1"})
     elif step in {"dead", "rolled_back"}:
-        table.dead_write()
+        table.failed_write()
         if step == "rolled_back":
             table.services().roll_back_failed_writes()
 
@@ -93,7 +93,7 @@ def test_a_restored_table_is_what_it_was(
 
 
 @pytest.mark.parametrize("version", [6, 8])
-def test_a_restore_tells_what_it_undid(tmp_path: Path, version: int):
+def test_a_restore_records_what_it_undid(tmp_path: Path, version: int):
     """Plan and result name the later writes, the youngest first, and the files that went."""
     table = Undoable(tmp_path, version, "COPY_ON_WRITE")
     undone = [str(table.write("upsert", rows([n], 6, 6.0)).requested) for n in (1, 2)]
@@ -120,13 +120,13 @@ def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
     table.refuse_leftovers()
 
 
-def test_a_restore_that_stopped_is_gone_on_with(tmp_path: Path):
+def test_a_stopped_restore_is_continued(tmp_path: Path):
     """Asked for again it is the same action."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
     table.write("upsert", rows([1, 2], 6, 6.0))
     assert stopped(lambda hook: table.services(hook).restore(table.second), 9)
-    (begun,) = table.actions("restore")
-    assert table.services().restore(table.second).requested == begun.requested
+    (pending,) = table.actions("restore")
+    assert table.services().restore(table.second).requested == pending.requested
     assert [one.state for one in table.actions("restore")] == ["COMPLETED"]
 
 

@@ -21,7 +21,7 @@ from hudi_spark.errors import Reason
 from hudi_spark.testing import WriteRequest, load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
+from rollback_tables import KINDS, SOAK, Undoable, rows, stopped
 
 OPERATIONS = {
     "upsert": {"rows": rows([1, 2, 50, 51], 9, 9.0)},
@@ -32,20 +32,20 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize(("version", "kind"), KINDS)
-def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
-    """Files, entries, markers and what the metadata table knew of it are gone; the rollback tells what it did."""
+def test_a_failed_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
+    """Files, entries, markers and what the metadata table knew of it are gone; the rollback states what it did."""
     table = Undoable(tmp_path, version, kind)
     before, files = table.found(), table.data_files()
-    dead = table.dead_write()
+    failed = table.failed_write()
     (outcome,) = table.services().roll_back_failed_writes()
     assert table.found() == before
     assert table.data_files() >= files
     table.refuse_leftovers()
     (rollback,) = table.actions("rollback")
     assert rollback.requested == outcome.requested
-    told = parse_rollback_metadata((tmp_path / rollback.file).read_bytes(), rollback.file)
-    assert told.commits_rollback == (dead,)
-    assert told.total_files_deleted == sum(len(names) for names in outcome.deleted.values()) > 0
+    metadata = parse_rollback_metadata((tmp_path / rollback.file).read_bytes(), rollback.file)
+    assert metadata.commits_rollback == (failed,)
+    assert metadata.total_files_deleted == sum(len(names) for names in outcome.deleted.values()) > 0
     table.write("upsert", rows([1, 90], 10, 5.0))
     assert ("k1", 5.0) in table.found()
     table.refuse_leftovers()
@@ -54,14 +54,14 @@ def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
 @pytest.mark.parametrize(("version", "kind"), [KINDS[0], KINDS[1], KINDS[-1]])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int, kind: str, operation: str):
-    """Whichever way is taken, the same files go, and the same slices are told."""
+    """Whichever way is taken, the same files go, and the same slices are reported."""
     table = Undoable(tmp_path / "table", version, kind)
-    dead = table.dead_write(operation, **OPERATIONS[operation])
+    failed = table.failed_write(operation, **OPERATIONS[operation])
     if operation == "delete_partition":
         assert planned(table, "true") == planned(table, "false") == ()
         return
-    # A file of no marker tells which way was taken.
-    stray = f"stray-0_0-0-0_{dead}.parquet"
+    # A file of no marker states which way was taken.
+    stray = f"stray-0_0-0-0_{failed}.parquet"
     (table.path / "north" / stray).write_bytes(b"")
     announced, listed = planned(table, "true"), planned(table, "false")
     found = [one for one in listed if (one.partition_path, one.file_id) == ("north", "stray-0")]
@@ -71,7 +71,7 @@ def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int,
 
 
 def planned(table: Undoable, by_markers: str) -> tuple[RollbackRequest, ...]:
-    """What a rollback of the dead write asks for; the table is as before."""
+    """What a rollback of failed processes write asks for; the table is as before."""
     kept = table.path.with_name("kept")
     shutil.copytree(table.path, kept)
     table.services(configs={"hoodie.rollback.using.markers": by_markers}).roll_back_failed_writes()
@@ -91,13 +91,13 @@ def planned(table: Undoable, by_markers: str) -> tuple[RollbackRequest, ...]:
     stops=st.lists(st.integers(0, 16), min_size=1, max_size=3),
     by_markers=st.booleans(),
 )
-def test_whoever_finds_a_rollback_finishes_it(
+def test_any_writer_finishes_a_pending_rollback(
     tmp_path_factory: pytest.TempPathFactory, kind: tuple[int, str], operation: str, stops: list[int], by_markers: bool
 ):
     """Stopped before any effects, one rollback of one instant does it in the end, and a command is there once."""
     table = Undoable(tmp_path_factory.mktemp("table"), *kind)
     before = table.found()
-    dead = table.dead_write(operation, **OPERATIONS[operation])
+    failed = table.failed_write(operation, **OPERATIONS[operation])
     configs = {"hoodie.rollback.using.markers": str(by_markers).lower()}
     for number in stops:
         stopped(lambda hook: table.services(hook, configs).roll_back_failed_writes(), number)
@@ -106,7 +106,7 @@ def test_whoever_finds_a_rollback_finishes_it(
     assert table.found() == before
     assert len(table.actions("rollback")) == 1
     table.refuse_leftovers()
-    commands = [path for path in sorted(table.data_files()) if is_command(table.path / path, dead)]
+    commands = [path for path in sorted(table.data_files()) if is_command(table.path / path, failed)]
     slices = {path.partition(".log.")[0] for path in commands}
     assert len(commands) == len(slices)
 
@@ -119,13 +119,13 @@ def is_command(path: Path, target: str) -> bool:
 
 
 def test_a_log_of_version_6_is_answered_by_a_command(tmp_path: Path):
-    """A log that bears the instant of its slice stays; the command stands in the slice's next log, and is told of."""
+    """A log that bears the instant of its slice stays; the command stands in the slice's next log, and is recorded."""
     table = Undoable(tmp_path, 6, "MERGE_ON_READ")
-    dead = table.dead_write(rows=rows([1], 9, 9.0))
+    failed = table.failed_write(rows=rows([1], 9, 9.0))
     (log,) = [path for path in table.data_files() if ".log.2_" in path]
     table.services().roll_back_failed_writes()
     (command,) = [path for path in table.data_files() if ".log.3_" in path]
-    assert is_command(tmp_path / command, dead)
+    assert is_command(tmp_path / command, failed)
     (rollback,) = table.actions("rollback")
     plan = parse_rollback_plan((tmp_path / rollback.files["REQUESTED"]).read_bytes(), "plan")
     assert [list(one.log_blocks_to_be_deleted or {}) for one in plan.rollback_requests] == [[log.rpartition("/")[2]]]
@@ -136,8 +136,8 @@ def test_markers_of_a_timeline_server_are_read(tmp_path: Path):
     for torn in (False, True):
         table = Undoable(tmp_path / str(torn), 9, "COPY_ON_WRITE")
         before = table.found()
-        dead = table.dead_write()
-        folder = table.path / MARKERS_FOLDER / dead
+        failed = table.failed_write()
+        folder = table.path / MARKERS_FOLDER / failed
         paths = [path.relative_to(folder) for path in folder.rglob("*.marker.*")]
         markers = [Marker(str(path.parent), MarkerName(*path.name.split(".marker."))) for path in paths]
         for path in paths:
@@ -174,10 +174,10 @@ def test_the_policy_says_who_rolls_back(tmp_path: Path, given_policy: str, eager
 
 
 def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
-    """How many dead writes a write rolls back that comes next, and how many a clean."""
+    """How many failed writes a write rolls back that comes next, and how many a clean."""
     for act, number in ((table.take_back_leftovers, eager), (table.services().clean, lazy)):
         before = len(table.actions("rollback"))
-        table.dead_write()
+        table.failed_write()
         act()
         assert len(table.actions("rollback")) - before == number
         left = [one.requested for one in table.timeline.instants if not one.is_completed]
@@ -186,20 +186,20 @@ def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
             table.services().rollback(one)
 
 
-def test_nobody_rolls_back_under_never(tmp_path: Path):
+def test_no_writer_rolls_back_under_never(tmp_path: Path):
     """Also not who asks by the policy that the options have, as the service does."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
-    dead = table.dead_write()
+    failed = table.failed_write()
 
     assert table.services(configs={POLICY: "NEVER"}).roll_back_failed_writes() == ()
-    assert dead in {one.requested for one in table.actions("commit")}
+    assert failed in {one.requested for one in table.actions("commit")}
 
 
 @pytest.mark.parametrize(
     ("configs", "eager", "lazy"), [({}, 1, 0), (SHARED, 0, 1), ({**SHARED, POLICY: "NEVER"}, 0, 0)]
 )
 def test_several_writers_leave_it_to_the_clean(tmp_path: Path, configs: dict[str, str], eager: int, lazy: int):
-    """Unless told otherwise: a write cannot know whether another one is dead."""
+    """By default otherwise: a write cannot know whether another one is dead."""
     assert_rolled_back(Undoable(tmp_path, 9, "COPY_ON_WRITE", configs), eager, lazy)
 
 
@@ -252,11 +252,11 @@ def test_a_plan_that_later_writes_build_on_is_not_unscheduled(tmp_path: Path):
     assert ("k1", 6.0) in table.found()
 
 
-def test_a_rollback_without_a_plan_is_begun_anew(tmp_path: Path):
+def test_a_rollback_without_a_plan_is_started_again(tmp_path: Path):
     """Whoever died over its file, empty or torn, had removed nothing."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
     before = table.found()
-    table.dead_write()
+    table.failed_write()
     (tmp_path / ".hoodie/timeline/20250101000001000.rollback.requested").write_bytes(b"")
     table.services().roll_back_failed_writes()
     assert table.found() == before

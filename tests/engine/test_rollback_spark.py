@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hudi_spark import HudiTable
-from undoing_tables import CONFIGS, Undoable, rows
+from rollback_tables import CONFIGS, Undoable, rows
 
 pytestmark = [
     pytest.mark.spark,
@@ -16,16 +16,16 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(("version", "kind"), [(6, "MERGE_ON_READ"), (9, "COPY_ON_WRITE")])
-def test_a_table_takes_back_what_it_is_told_to(tmp_path: Path, spark: Any, version: int, kind: str):
-    """A dead write by name, another one before a write, and everything since the savepoint."""
+def test_a_table_rolls_back_the_given_instant(tmp_path: Path, spark: Any, version: int, kind: str):
+    """A failed write by name, another one before a write, and everything since the savepoint."""
     made = Undoable(tmp_path, version, kind)
     before = made.found()
     table = HudiTable(spark, tmp_path, configs=CONFIGS)
-    table.rollback(made.dead_write())
+    table.rollback(made.failed_write())
     assert made.found() == before
     made.refuse_leftovers()
     table.savepoint(comment="as it was")
-    made.dead_write()
+    made.failed_write()
     table.upsert(
         spark.createDataFrame(rows([1, 30], 8, 8.0).to_pylist(), "id string, region string, ts long, price double")
     )

@@ -14,7 +14,7 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from undoing_tables import KINDS, Undoable, rows, stopped
+from rollback_tables import KINDS, Undoable, rows, stopped
 
 
 def saved(table: Undoable) -> SavepointMetadata:
@@ -58,8 +58,8 @@ def test_the_newest_write_is_saved_where_none_is_named(tmp_path: Path):
 def test_what_is_not_there_is_not_saved(tmp_path: Path):
     """Neither an unknown time, nor a pending write, nor the end of a savepoint that is none."""
     table = Undoable(tmp_path, 8, "MERGE_ON_READ")
-    dead = table.dead_write()
-    for instant in ("20200101000000000", dead):
+    failed = table.failed_write()
+    for instant in ("20200101000000000", failed):
         with pytest.raises(HudiError, match="no write") as refused:
             table.services().savepoint(instant)
         assert refused.value.reason == Reason.INSTANT_NOT_FOUND

@@ -94,7 +94,7 @@ def test_a_time_before_the_change_has_the_columns_of_then(tmp_path: Path) -> Non
     assert pairs(tmp_path, as_of=tick(15)) == {"a": ("2a", "1a"), "b": ("2b", "1b"), "c": ("2c", "1c")}
 
 
-def test_the_kept_history_tells_of_files_whose_commits_state_no_ids(tmp_path: Path) -> None:
+def test_the_stored_history_covers_files_whose_commits_state_no_ids(tmp_path: Path) -> None:
     renamed(tmp_path, stated=False)
     keep(tmp_path, 20, ids(0, FIRST), ids(20, RENAMED))
     assert pairs(tmp_path) == EXPECTED
@@ -183,7 +183,7 @@ def test_a_path_whose_folders_belong_to_no_field_in_particular_is_refused(tmp_pa
         read_from(builder, "2024/01/süd")
 
 
-def test_hive_styled_folders_tell_where_a_value_with_slashes_ends(tmp_path: Path) -> None:
+def test_hive_styled_folders_show_where_a_value_with_slashes_ends(tmp_path: Path) -> None:
     hive = {
         "hoodie.datasource.write.hive_style_partitioning": "true",
         "hoodie.table.partition.fields": "day:TIMESTAMP,region:SIMPLE",
@@ -312,7 +312,7 @@ def nested(path: Path) -> TableBuilder:
     return builder
 
 
-def test_a_field_inside_a_struct_can_be_asked_for_by_its_path(tmp_path: Path) -> None:
+def test_a_field_inside_a_struct_can_be_selected_by_its_path(tmp_path: Path) -> None:
     nested(tmp_path)
     table = read_arrow(tmp_path, columns=["id", "s.p.y", "s.x"])
     assert table.schema.field("s.p.y").type == pa.string()

@@ -286,7 +286,7 @@ class TestMissingBaseFiles:
         assert slices(tmp_path) == [("f1", "010", "10", ["20.1"])]
 
     def test_a_clean_on_the_active_timeline_is_enough(self, tmp_path: Path):
-        """The history, which has lost its manifest here, is not asked whether it tells of another one."""
+        """The history, which has lost its manifest here, is not asked whether it records another one."""
         builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
         builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
         self.lose(tmp_path, 10)
@@ -354,13 +354,13 @@ def test_as_of_takes_an_instant(tmp_path: Path, time: str):
     assert caught.value.reason == "INSTANT_MALFORMED"
 
 
-def test_the_state_as_of_a_time_has_its_logs_unless_base_files_alone_are_asked_for(tmp_path: Path):
+def test_the_state_as_of_a_time_has_its_logs_unless_read_optimized(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     builder.commit(10, [builder.base_file(10, ROWS)])
     builder.commit(20, [builder.log_file(20, [builder.data(20, ROWS)])])
     storage = open_storage(tmp_path)
-    for asked, logs in (({}, 1), ({"read_optimized": True}, 0)):
-        (one,) = load_snapshot(storage, RELEASED, **asked).slices
+    for params, logs in (({}, 1), ({"read_optimized": True}, 0)):
+        (one,) = load_snapshot(storage, RELEASED, **params).slices
         assert len(one.log_files) == logs
 
 

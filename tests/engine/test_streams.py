@@ -109,7 +109,7 @@ def test_rows_and_changes_stream_without_spark(tmp_path: Path):
     assert sorted(feed.rows.column("op").to_pylist()) == ["d", "u"]
 
 
-def test_two_readers_of_one_checkpoint_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_two_readers_of_one_checkpoint_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The second notes its first batch between the look of the first one and its note."""
     table, place = GrowingTable(tmp_path / "table", mor=False), tmp_path / "checkpoint"
     table.write(10, ["a"])

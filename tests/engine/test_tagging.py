@@ -79,7 +79,7 @@ def test_other_keys_and_other_partitions_are_new(index: str, name: str):
     assert new.column("_tag_file_id").null_count == new.num_rows == rows.num_rows
 
 
-def test_without_a_record_index_files_are_asked_and_that_is_said(tmp_path: Path):
+def test_without_a_record_index_files_are_searched_and_reported(tmp_path: Path):
     table = small_table(tmp_path)
     for index in ("RECORD_INDEX", "RECORD_LEVEL_INDEX"):
         state = state_of(table, index)
@@ -110,9 +110,9 @@ def test_keys_that_only_logs_hold_are_found(tmp_path: Path):
     builder.commit(5, [builder.log_file(5, [builder.data(5, [row("c", 1)])], group="f2")])
     for index in FINDING:
         state = state_of(tmp_path, index)
-        asked = incoming(state, [(key, "north", row(key, 9)) for key in "abcd"])
-        assert tags(asked, state).column("_tag_file_id").to_pylist() == ["f1", "f1", "f2", None]
-        assert tags(asked, state).column("_tag_position").to_pylist() == [0, None, None, None]
+        rows_in = incoming(state, [(key, "north", row(key, 9)) for key in "abcd"])
+        assert tags(rows_in, state).column("_tag_file_id").to_pylist() == ["f1", "f1", "f2", None]
+        assert tags(rows_in, state).column("_tag_position").to_pylist() == [0, None, None, None]
 
 
 def test_a_deleted_key_stays_with_the_group_of_its_base_row(tmp_path: Path):
@@ -124,8 +124,8 @@ def test_a_deleted_key_stays_with_the_group_of_its_base_row(tmp_path: Path):
     flagged.commit(3, [flagged.log_file(3, [flagged.data(3, [gone])])], schema=flagged.schema)
     for index, expected in (("SIMPLE", ["f1", "f1"]), ("GLOBAL_SIMPLE", [None, "f1"]), ("GLOBAL_BLOOM", [None, "f1"])):
         state = state_of(tmp_path, index)
-        asked = incoming(state, [(key, "north", {**row(key, 9), "_hoodie_is_deleted": False}) for key in "ab"])
-        found = tags(asked, state).sort_by(KEY)
+        rows_in = incoming(state, [(key, "north", {**row(key, 9), "_hoodie_is_deleted": False}) for key in "ab"])
+        found = tags(rows_in, state).sort_by(KEY)
         assert found.column("_tag_file_id").to_pylist() == expected, index
 
 

@@ -65,8 +65,8 @@ def test_each_row_goes_where_its_key_is(
     if index == "RECORD_INDEX":
         with_record_index(builder, {key: (place[0], group(*place)) for key, place in table.items()})
     state = state_of(folder, index, **options)
-    asked = incoming(state, [(key, path, row(key, 11, region=path)) for key, path in rows.items()])
-    found = tags(asked, state).sort_by(KEY).select([KEY, PATH, "_tag_file_id"]).to_pylist()
+    rows_in = incoming(state, [(key, path, row(key, 11, region=path)) for key, path in rows.items()])
+    found = tags(rows_in, state).sort_by(KEY).select([KEY, PATH, "_tag_file_id"]).to_pylist()
     anywhere = index not in ("SIMPLE", "BLOOM")
     wanted = {key: expected(key, path, table, anywhere=anywhere) for key, path in rows.items()}
     assert {one[KEY]: (one[PATH], one["_tag_file_id"]) for one in found} == wanted
@@ -88,8 +88,8 @@ def test_a_key_is_in_one_partition_afterwards(
     if index == "RECORD_INDEX":
         with_record_index(builder, {key: (place[0], group(*place)) for key, place in table.items()})
     state = state_of(folder, index, **moving(index, moves=True))
-    asked = incoming(state, [(key, path, row(key, ts, region=path)) for key, (path, ts) in rows.items()])
-    lines = tags(asked, state).select([KEY, PATH, "_tag_file_id", "_tag_moved"]).to_pylist()
+    rows_in = incoming(state, [(key, path, row(key, ts, region=path)) for key, (path, ts) in rows.items()])
+    lines = tags(rows_in, state).select([KEY, PATH, "_tag_file_id", "_tag_moved"]).to_pylist()
     for key, (path, ts) in rows.items():
         place = table.get(key)
         own = [tuple(line.values())[1:] for line in lines if line[KEY] == key]

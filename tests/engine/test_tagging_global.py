@@ -47,13 +47,13 @@ def test_a_row_moves_when_it_beats_the_stored_one(tmp_path: Path, index: str, ta
     """Newer and equal ordering values win; a row that loses is left out; what stays is tagged where it is."""
     two_partitions(tmp_path, table_type)
     state = state_of(tmp_path, index, **moving(index, moves=True))
-    asked = [
+    rows_in = [
         ("a", "south", row("a", 11)),
         ("b", "south", row("b", 9)),
         ("c", "south", row("c", 1)),
         ("d", "x", row("d", 1)),
     ]
-    assert lines(tags(incoming(state, asked), state)) == [
+    assert lines(tags(incoming(state, rows_in), state)) == [
         ("a", "north", FIRST, True),
         ("a", "south", None, False),
         ("c", "south", SECOND, False),
@@ -116,8 +116,8 @@ def test_a_moving_row_takes_over_what_it_leaves_open(tmp_path: Path):
     state = state_of(tmp_path, "GLOBAL_SIMPLE")
     found = tags(incoming(state, [("a", "south", row("a", 11, None, region="south", price=2.5))]), state)
     new = found.filter(pa.array([not moved for moved in found.column("_tag_moved").to_pylist()]))
-    told = new.select([KEY, PATH, "note", "price", "ts"]).to_pylist()
-    assert told == [{KEY: "a", PATH: "south", "note": "old", "price": 2.5, "ts": 11}]
+    rows = new.select([KEY, PATH, "note", "price", "ts"]).to_pylist()
+    assert rows == [{KEY: "a", PATH: "south", "note": "old", "price": 2.5, "ts": 11}]
     assert len(lines(found)) == 2
 
 
@@ -149,8 +149,8 @@ def test_a_record_index_knows_places(tmp_path: Path, table_type: str):
     builder = two_partitions(tmp_path, table_type)
     with_record_index(builder, {"a": ("north", FIRST), "c": ("south", SECOND), "e": ("north", SECOND)})
     state = state_of(tmp_path, "RECORD_INDEX")
-    asked = incoming(state, [(key, "x", row(key, 11)) for key in "abce"])
-    assert lines(tags(asked, state)) == [
+    rows_in = incoming(state, [(key, "x", row(key, 11)) for key in "abce"])
+    assert lines(tags(rows_in, state)) == [
         ("a", "north", FIRST, False),
         ("b", "x", None, False),
         ("c", "south", SECOND, False),
@@ -174,8 +174,8 @@ def test_a_key_that_comes_twice_is_tagged_twice(tmp_path: Path):
     two_partitions(tmp_path)
     for index in GLOBAL:
         state = state_of(tmp_path, index)
-        asked = [("a", "north", row("a", 11)), ("a", "south", row("a", 12)), ("a", "north", row("a", 1))]
-        assert lines(tags(incoming(state, asked), state)) == [
+        rows_in = [("a", "north", row("a", 11)), ("a", "south", row("a", 12)), ("a", "north", row("a", 1))]
+        assert lines(tags(incoming(state, rows_in), state)) == [
             ("a", "north", FIRST, False),
             ("a", "north", FIRST, False),
             ("a", "north", FIRST, True),
@@ -183,7 +183,7 @@ def test_a_key_that_comes_twice_is_tagged_twice(tmp_path: Path):
         ]
 
 
-def test_rows_that_only_ask_for_their_key_do_not_move(tmp_path: Path):
+def test_rows_that_only_state_their_key_do_not_move(tmp_path: Path):
     """An insert that leaves known keys out finds them in every partition."""
     two_partitions(tmp_path)
     for index in GLOBAL:

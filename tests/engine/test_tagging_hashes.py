@@ -58,7 +58,7 @@ def test_buckets_are_those_of_apache_hudi(key: str, fields: list[str], bucket: i
 
 def test_keys_of_all_kinds_in_one_column():
     for fields in (["id"], ["city"], ["id", "city"]):
-        rows = [(key, bucket) for key, asked, bucket in APACHE if asked == fields]
+        rows = [(key, bucket) for key, rows_in, bucket in APACHE if rows_in == fields]
         hashes = bucket_hashes(pa.chunked_array([[key] for key, _ in rows]), fields)
         assert (hashes % 1_000_003).tolist() == [bucket for _, bucket in rows]
 

@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
 ]
-ASKED = [(key, path, row(key, ts)) for key, path, ts in (("a", "south", 11), ("b", "south", 9), ("c", "south", 1))]
+INCOMING = [(key, path, row(key, ts)) for key, path, ts in (("a", "south", 11), ("b", "south", 9), ("c", "south", 1))]
 NEW = [("d", "x", row("d", 1)), ("e", "north", row("e", 1))]
 
 
@@ -40,19 +40,19 @@ def test_indexes_answer_as_in_this_process(spark: Any, tmp_path: Path, index: st
     with_record_index(builder, places)
     options = moving(index, moves=True) if index not in ("SIMPLE", "BLOOM") else {}
     state = state_of(tmp_path, index, **options)
-    asked = incoming(state, [*ASKED, *NEW])
-    found = tags(asked, state, OnSpark(spark))
-    assert in_order(found) == in_order(tags(asked, state))
+    rows_in = incoming(state, [*INCOMING, *NEW])
+    found = tags(rows_in, state, OnSpark(spark))
+    assert in_order(found) == in_order(tags(rows_in, state))
     assert found.num_rows
 
 
 def test_buckets_and_rings_answer_as_in_this_process(spark: Any, tmp_path: Path):
     bucketed(tmp_path)
     state = state_of(tmp_path, "BUCKET", hoodie__bucket__index__num__buckets=str(BUCKETS))
-    asked = incoming(state, [(key, path, row(key, 2)) for key in KEYS for path in ("north", "west")])
-    assert in_order(tags(asked, state, OnSpark(spark))) == in_order(tags(asked, state))
+    rows_in = incoming(state, [(key, path, row(key, 2)) for key in KEYS for path in ("north", "west")])
+    assert in_order(tags(rows_in, state, OnSpark(spark))) == in_order(tags(rows_in, state))
     state = state_of(tmp_path, "BUCKET", **RING)
-    found = tags(asked, state, OnSpark(spark))
+    found = tags(rows_in, state, OnSpark(spark))
     assert in_order(found.select([KEY, PATH, "_tag_file_id"])) == in_order(
-        tags(asked, state).select([KEY, PATH, "_tag_file_id"])
+        tags(rows_in, state).select([KEY, PATH, "_tag_file_id"])
     )

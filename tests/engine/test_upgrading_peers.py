@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from apache_peer import Apache, texts
 from hudi_format.storage import LocalStorage
-from hudi_spark import KnownOfTable, TableDefinition, read_arrow, services_arrow, write_arrow
+from hudi_spark import RecoveryHints, TableDefinition, read_arrow, services_arrow, write_arrow
 from hudi_spark.testing import InProcess, SystemClock, TableActions, load_configuration
 from written_tables import Written, random_file_id, rows
 
@@ -41,7 +41,7 @@ def test_what_either_upgraded_both_go_on_with(apache: Apache, tmp_path: Path, ki
     shutil.copytree(table.path, theirs)
     services_arrow(table.path).upgrade(9)
     upgrading = {**PLAIN, "hoodie.write.auto.upgrade": "true", "hoodie.write.table.version": "9"}
-    apache.ask("service", theirs, name="upgrade", to=9, configs=upgrading)
+    apache.request("service", theirs, name="upgrade", to=9, configs=upgrading)
     for path in (table.path, theirs):
         assert load_configuration(LocalStorage(path)).version == 9
         assert apache.alike(path) == expected
@@ -61,9 +61,9 @@ def test_plans_of_indexes_cross_over(apache: Apache, tmp_path: Path) -> None:
     """Each builds what the other planned; the index is right, also after the other's next write."""
     ours = grown(tmp_path / "ours", "MERGE_ON_READ", 9, INDEXED)
     requested = services_arrow(ours.path).schedule("indexing", partitions=["bloom_filters"])
-    apache.ask("execute", ours.path, requested=requested, configs=BESIDE)
+    apache.request("execute", ours.path, requested=requested, configs=BESIDE)
     theirs = grown(tmp_path / "theirs", "MERGE_ON_READ", 9, INDEXED)
-    plan = apache.ask("schedule", theirs.path, service="indexing", indexes=["BLOOM_FILTERS"], configs=BESIDE)
+    plan = apache.request("schedule", theirs.path, service="indexing", indexes=["BLOOM_FILTERS"], configs=BESIDE)
     services_arrow(theirs.path).execute(plan["requested"])
     for table in (ours, theirs):
         assert (
@@ -91,7 +91,7 @@ def test_a_recovered_table_is_a_table_to_apache_hudi(apache: Apache, tmp_path: P
         table_type="MERGE_ON_READ",
         table_version=version,
     )
-    services_arrow(table.path).recover(KnownOfTable(definition))
+    services_arrow(table.path).recover(RecoveryHints(definition))
     assert apache.alike(table.path) == expected
     apache.upsert(table.path, rows([1, 8], ts=50, price=5.0))
     assert len(apache.alike(table.path)) == len(expected) + 1

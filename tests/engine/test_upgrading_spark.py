@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_spark import HudiTable, KnownOfTable, TableDefinition
+from hudi_spark import HudiTable, RecoveryHints, TableDefinition
 from written_tables import Written, rows
 
 pytestmark = [
@@ -34,6 +34,6 @@ def test_a_table_is_indexed_upgraded_and_recovered(tmp_path: Path, spark: Any) -
     columns = TableDefinition(
         record_key=("id",), partition_by=("region",), ordering=("ts",), table_type="MERGE_ON_READ"
     )
-    recovered = HudiTable.recover(spark, path, KnownOfTable(columns))
+    recovered = HudiTable.recover(spark, path, RecoveryHints(columns))
     assert str(recovered).startswith("recovered")
     assert sorted(HudiTable(spark, path).snapshot().collect()) == before

@@ -46,7 +46,7 @@ def test_a_partial_update_changes_the_columns_that_it_brings(tmp_path: Path, tab
 
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_a_late_partial_update_that_asks_for_another_partition_writes_nothing(tmp_path: Path, table_type: str):
+def test_a_late_partial_update_for_another_partition_writes_nothing(tmp_path: Path, table_type: str):
     """The row stays as it was written, its commit time too."""
     configs = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
     table = Written(tmp_path, table_type, configs=configs)
@@ -149,7 +149,7 @@ def test_what_is_inserted_into_its_bucket_stands_beside_what_is_there(tmp_path: 
 
 
 @pytest.mark.parametrize("mode", ["GLOBAL_SORT", "PARTITION_SORT", "PARTITION_PATH_REPARTITION_AND_SORT"])
-def test_a_bulk_insert_sorts_as_it_is_told(tmp_path: Path, mode: str):
+def test_a_bulk_insert_sorts_as_configured(tmp_path: Path, mode: str):
     """The rows of a file stand in the order of their keys."""
     table = Written(tmp_path)
     table.write("bulk_insert", rows([5, 3, 9, 1, 4, 2]), configs={"hoodie.bulkinsert.sort.mode": mode})
@@ -207,7 +207,7 @@ def test_an_aborted_write_leaves_nothing(tmp_path: Path):
 
 
 def test_what_a_failed_attempt_left_is_removed_before_the_commit(tmp_path: Path):
-    """Its marker tells of a file that no successful task named."""
+    """Its marker records a file that no successful task named."""
     table = Written(tmp_path)
     started = table.writer().begin(WriteRequest("upsert"))
     started.stage(WriteRequest("upsert", rows([1])))

@@ -65,7 +65,7 @@ def test_bad_input_changes_nothing(tmp_path: Path, bad: str, table_type: str):
     assert table.ids() == ["k1", "k2", "k3"]
 
 
-def test_an_unknown_option_is_told_its_nearest(tmp_path: Path):
+def test_an_unknown_option_is_refused_with_its_nearest(tmp_path: Path):
     """The spelling that was meant stands in the error."""
     with pytest.raises(HudiError, match=r"hoodie\.parquet\.max\.file\.size"):
         Written(tmp_path).write("upsert", rows([1]), configs={"hoodie.parquet.max.file.sise": "1"})

@@ -71,12 +71,12 @@ def test_a_data_frame_does_not_change_the_types_of_a_table(tmp_path: Path, spark
     table.upsert(spark.createDataFrame([("a", "x", 10, 1)], schema))
     texts = spark.createDataFrame([("a", "x", "9", 2)], schema.replace("ts bigint", "ts string"))
     longs = spark.createDataFrame([("a", "x", 11, 2**40)], schema.replace("n int", "n bigint"))
-    asked = {"hoodie.schema.on.read.enable": "true"}
-    for frame, configs in ((texts, {}), (texts, asked), (longs, {})):
+    settings = {"hoodie.schema.on.read.enable": "true"}
+    for frame, configs in ((texts, {}), (texts, settings), (longs, {})):
         with pytest.raises(HudiError, match="in the rows and") as refused:
             table.upsert(frame, configs=configs)
         assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
-    assert table.upsert(longs, configs=asked).schema_changes == ("column n from int to long",)
+    assert table.upsert(longs, configs=settings).schema_changes == ("column n from int to long",)
     assert [row.n for row in table.snapshot().collect()] == [2**40]
 
 

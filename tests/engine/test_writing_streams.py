@@ -216,7 +216,7 @@ def test_what_is_no_stream_of_rows_is_refused(tmp_path: Path, given: str):
 
 
 def test_a_reader_that_was_read_before_does_not_empty_a_table(tmp_path: Path):
-    """Nothing tells it from one that never had rows, so a table is emptied by an empty table alone."""
+    """Nothing distinguishes it from one that never had rows, so a table is emptied by an empty table alone."""
     table = Written(tmp_path)
     reader = rows(range(4)).to_reader()
     table.write("upsert", reader)

@@ -178,7 +178,7 @@ def test_a_type_that_an_earlier_field_defines_is_found_by_its_name():
     assert encode_rows(table_of(rows, schema), schema).to_pylist() == encoded(rows, schema)
 
 
-def test_other_arrow_types_of_the_same_values_are_cast():
+def test_other_arrow_types_of_the_same_values_are_converted():
     fields = [
         {"name": "s", "type": "string"},
         {"name": "d", "type": logical("int", "date")},

@@ -21,17 +21,17 @@ KEYS = st.lists(TEXT | st.text(st.sampled_from("ab1é𝄞"), max_size=40), max_s
 def row_by_row(keys: list[str], entries: int, maximum: int) -> BloomFilter:
     """Key after key into the active row, as the filter of Apache Hudi takes them."""
     bits, hashes = bits_and_hashes(entries, 1e-9)
-    rows, filled, turns = [bytearray((bits + 7) // 8)], 0, None
+    rows, filled, count = [bytearray((bits + 7) // 8)], 0, None
     for key in keys:
-        if turns is not None:
-            row, turns = rows[turns % len(rows)], turns + 1
+        if count is not None:
+            row, count = rows[count % len(rows)], count + 1
         elif filled < entries:
             row = rows[-1]
         elif len(rows) * entries < maximum:
             rows.append(bytearray((bits + 7) // 8))
             row, filled = rows[-1], 0
         else:
-            row, turns = rows[0], 0
+            row, count = rows[0], 0
         for at in bit_positions(key.encode(), hashes, bits):
             row[at // 8] |= 1 << (at % 8)
         filled += 1
@@ -53,10 +53,10 @@ def test_a_simple_filter_has_no_limit(keys: list[str], entries: int):
 
 @settings(deadline=None)
 @given(KEYS, KEYS, st.integers(1, 12))
-def test_many_keys_are_asked_like_one(keys: list[str], others: list[str], entries: int):
+def test_many_keys_are_looked_up_like_one(keys: list[str], others: list[str], entries: int):
     for bloom in (build_bloom_filter(keys, entries), build_simple_filter(keys, entries)):
-        asked = pa.array(keys + others, pa.large_string())
-        assert bloom.may_contain_each(asked).to_pylist() == [bloom.may_contain(key) for key in keys + others]
+        wanted = pa.array(keys + others, pa.large_string())
+        assert bloom.may_contain_each(wanted).to_pylist() == [bloom.may_contain(key) for key in keys + others]
 
 
 @pytest.mark.parametrize(("entries", "count", "rows", "last"), [(60_000, 130_001, 2, 70_001), (50_000, 3, 1, 3)])

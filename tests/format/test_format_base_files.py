@@ -50,7 +50,7 @@ def test_rows_are_read_back(storage: LocalStorage):
     assert read_base_file(storage, "p=süd/a b.parquet").equals(rows(3))
 
 
-def test_columns_come_in_the_order_asked_for_and_absent_ones_are_left_out(storage: LocalStorage):
+def test_columns_come_in_the_requested_order_and_absent_ones_are_left_out(storage: LocalStorage):
     storage.put("a.parquet", write_base_file(rows(3), SCHEMA))
     assert read_base_file(storage, "a.parquet", ["text", "absent", "n"]).column_names == ["text", "n"]
     filtered = read_base_file(storage, "a.parquet", ["text"], pc.field("n") > 1)
@@ -88,7 +88,7 @@ def test_row_groups_and_columns_that_are_not_needed_are_not_read(tmp_path: Path)
     assert cost(None, pc.field("n") >= 9500) < everything / 4
 
 
-def test_the_footer_tells_schema_key_range_and_filter(storage: LocalStorage):
+def test_the_footer_holds_schema_key_range_and_filter(storage: LocalStorage):
     storage.put("a.parquet", write_base_file(rows(100), SCHEMA, rows_a_group=40, extra_keys={"x": "y"}))
     footer = base_file_footer(storage, "a.parquet")
     assert (footer.rows, footer.row_groups, footer.keys["x"]) == (100, 3, "y")

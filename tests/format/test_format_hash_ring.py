@@ -57,7 +57,7 @@ def test_a_resized_ring_holds_once_it_is_committed():
     assert newest_ring([first, resized], ["20250101"]) == resized
 
 
-def test_rings_and_their_signs_are_told_by_name():
+def test_hash_rings_and_their_commits_are_recognized_by_name():
     names = ("00000000000000.hashing_meta", "20250101.commit", "20250101.commit.crc", "x.hashing_meta")
     found = [parse_ring_file_name(name) for name in names]
     assert [found[0] and str(found[0]), found[1] and found[1].is_commit_sign, *found[2:]] == [

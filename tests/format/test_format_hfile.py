@@ -73,10 +73,10 @@ FEW_LETTERS = st.dictionaries(ALPHABET, st.binary(max_size=9), max_size=30).map(
 
 @settings(deadline=None)
 @given(FEW_LETTERS, st.lists(ALPHABET, max_size=8), st.integers(1, 80))
-def test_keys_and_prefixes_find_what_a_whole_read_finds(entries: Any, asked: list[bytes], block_bytes: int):
+def test_keys_and_prefixes_find_what_a_whole_read_finds(entries: Any, wanted: list[bytes], block_bytes: int):
     opened = read(write_hfile(entries, block_bytes=block_bytes))
-    assert opened.get(asked) == {key: value for key, value in entries if key in asked}
-    for prefix in (b"", *asked):
+    assert opened.get(wanted) == {key: value for key, value in entries if key in wanted}
+    for prefix in (b"", *wanted):
         assert list(opened.starting_with(prefix)) == [pair for pair in entries if pair[0].startswith(prefix)]
 
 

@@ -169,7 +169,7 @@ def record(kind: Any):
     return {"type": "record", "name": "r", "fields": [{"name": "x", "type": kind}]}
 
 
-def test_an_array_of_nothing_cannot_ask_for_endless_work():
+def test_an_array_of_empty_items_cannot_cause_endless_work():
     content = struct.pack(">iii", 3, 1, 11) + b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"
     for items in ("null", {"type": "record", "name": "e", "fields": []}, {"type": "fixed", "name": "z", "size": 0}):
         with pytest.raises(FormatError) as caught:

@@ -57,7 +57,7 @@ def test_an_empty_list_is_one_byte():
     assert decode_deletes(block_of(content), "f") == []
 
 
-def test_an_ordering_value_of_zero_is_told_from_none():
+def test_an_ordering_value_of_zero_differs_from_none():
     content = encode_deletes([DeleteRecord("a", "p", 0), DeleteRecord("a", "p", 0, "Long")])
     assert [one.kind for one in decode_deletes(block_of(content), "f")] == ["Int", "Long"]
 

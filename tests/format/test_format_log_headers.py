@@ -98,7 +98,7 @@ def test_bytes_that_are_no_bitmap_of_the_records_are_refused(data: bytes, count:
 
 @settings(deadline=None)
 @given(damaged(GOOD, BitMap64(range(9000)).serialize()), st.integers(0, 9000))
-def test_damaged_bitmaps_give_as_many_positions_as_asked_or_one_error(data: bytes, count: int):
+def test_damaged_bitmaps_give_the_requested_number_of_positions_or_one_error(data: bytes, count: int):
     try:
         found = positions(data, count)
     except FormatError:

@@ -141,7 +141,7 @@ SECONDARY = st.text(st.sampled_from("a$\\\0é"), max_size=6)
 
 
 @given(st.none() | SECONDARY, SECONDARY, st.none() | SECONDARY)
-def test_secondary_keys_tell_value_and_key_apart(value: str | None, record_key: str, other: str | None):
+def test_secondary_keys_separate_value_and_key(value: str | None, record_key: str, other: str | None):
     """Every value has a prefix of its own, and no key of another value begins with it."""
     key = secondary_key(value, record_key)
     assert split_secondary_key(key) == (value, record_key)

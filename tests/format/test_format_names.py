@@ -63,7 +63,7 @@ def test_timeline_file_names_round_trip(requested: str, action: str, state: Time
         "",
     ],
 )
-def test_a_name_that_is_no_data_file_belongs_to_nobody(name: str):
+def test_a_name_that_is_no_data_file_belongs_to_no_group(name: str):
     assert parse_data_file_name(name) is None
 
 
@@ -136,7 +136,7 @@ def test_any_text_is_a_name_or_foreign_or_refused(name: str, layout: TimelineLay
     assert parsed is None or timeline_file_name(parsed, layout) == name
 
 
-def test_markers_metafiles_and_side_files_are_told_apart():
+def test_markers_metafiles_and_side_files_are_distinguished():
     marker = MarkerName(".a_1.log.1_0-0-0", "APPEND")
     assert parse_marker_name(str(marker)) == marker
     assert parse_marker_name("a.marker.DELETE") is None

@@ -101,13 +101,13 @@ def test_a_number_that_the_avro_schema_calls_a_time_is_one(
     ]
 
 
-def test_moments_that_arrow_cannot_tell_are_unsupported_not_wrong(storage: LocalStorage) -> None:
+def test_moments_beyond_arrow_s_range_are_unsupported_not_wrong(storage: LocalStorage) -> None:
     written(storage, pa.table({"t": pa.array([dt.datetime(1, 1, 1)], pa.timestamp("us"))}))  # noqa: DTZ001 - local
     with pytest.raises(UnsupportedFormat, match="far-timestamps"):
         read_base_file(storage, PATH)
 
 
-def test_a_missing_file_is_told(storage: LocalStorage) -> None:
+def test_a_missing_file_is_reported(storage: LocalStorage) -> None:
     with pytest.raises(FormatError) as caught:
         read_base_file(storage, PATH)
     assert caught.value.reason == Reason.BASE_FILE_MISSING

@@ -123,7 +123,7 @@ def test_a_table_may_itself_be_reached_through_a_link(tmp_path: Path):
     assert (tmp_path / "real" / "a").read_bytes() == b"x"
 
 
-def test_listing_is_sorted_and_skips_what_it_is_told(storage: LocalStorage):
+def test_listing_is_sorted_and_skips_the_given_names(storage: LocalStorage):
     for path in ("b", "a/z", "a/b/c", ".hoodie/x", ".hoodie/metadata/y"):
         storage.put(path, b"12")
     assert [status.path for status in storage.list_files()] == [".hoodie/metadata/y", ".hoodie/x", "a/b/c", "a/z", "b"]
@@ -192,7 +192,7 @@ def test_a_put_that_fails_leaves_nothing(fails: str, put: Any, tmp_path: Path, m
     assert [one.name for one in tmp_path.rglob("*")] == ["a"]
 
 
-def test_what_a_dead_put_left_is_swept_once_it_is_old(tmp_path: Path):
+def test_leftovers_of_a_failed_put_are_removed_once_old(tmp_path: Path):
     """Nobody lists it; a living put is left alone, and so is every other file."""
     storage = LocalStorage(tmp_path)
     storage.put("a/kept", b"x")

@@ -58,7 +58,7 @@ def test_values_are_set_and_removed_and_the_checksum_follows(storage: MortalStor
 
 
 @pytest.mark.parametrize("effects", range(4))
-def test_a_writer_that_dies_leaves_the_old_or_the_new_properties(storage: MortalStorage, effects: int):
+def test_a_writer_that_crashes_leaves_the_old_or_the_new_properties(storage: MortalStorage, effects: int):
     storage.left = effects
     new = with_checksum({**OLD, "a": "9"})
     try:

@@ -96,7 +96,7 @@ def test_the_partition_of_a_stat_is_the_one_it_is_filed_under():
 
 
 @pytest.mark.parametrize(("data", "kind"), [(b"", "empty"), (b"Obj\x01x", "avro"), (b"{}", "json"), (b" \n{", "json")])
-def test_the_first_bytes_tell_the_form(data: bytes, kind: Any):
+def test_the_first_bytes_determine_the_format(data: bytes, kind: Any):
     assert content_kind(data, "f") == kind
 
 

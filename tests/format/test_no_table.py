@@ -73,9 +73,9 @@ PLACES: dict[str, tuple[Callable[[Path], Path], str, str]] = {
 def test_a_refusal_says_what_is_there_and_what_to_give_instead(what: str, table: Path) -> None:
     place, message, hint = PLACES[what]
     found = place(table)
-    for ask in (check_table, read_arrow):
+    for read in (check_table, read_arrow):
         with pytest.raises(HudiError) as refused:
-            ask(found)
+            read(found)
         assert (refused.value.reason, refused.value.clause) == ("NOT_A_TABLE", "SL-001")
         assert refused.value.file == str(found)
         assert message.format(table=table) in refused.value.message

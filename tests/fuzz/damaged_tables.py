@@ -49,7 +49,7 @@ class Damage:
 class Outcome:
     """What the engine said: equal, refused, unsupported, warned, or different without a word."""
 
-    said: str
+    reported: str
     detail: str = ""
 
 
@@ -78,8 +78,8 @@ def attempt(seed: int, tables: tuple[str, ...], folder: Path) -> tuple[Damage, O
     copy = folder / str(seed)
     shutil.copytree(GOLDEN / table / "table", copy)
     try:
-        asked = [question for question in QUESTIONS if rows_of(table, question)]
-        done = replace(_damaged(source, table, copy), question=source.choice(asked))
+        questions = [question for question in QUESTIONS if rows_of(table, question)]
+        done = replace(_damaged(source, table, copy), question=source.choice(questions))
         return done, _outcome(done, copy)
     finally:
         shutil.rmtree(copy)
@@ -119,5 +119,5 @@ def _rows(path: Path, question: str) -> tuple[Counter[str], list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = QUESTIONS[question](path)
-    told = [str(one.message) for one in caught if issubclass(one.category, DamagedLogWarning)]
-    return Counter(map(repr, table.to_pylist())), told
+    warnings_shown = [str(one.message) for one in caught if issubclass(one.category, DamagedLogWarning)]
+    return Counter(map(repr, table.to_pylist())), warnings_shown

@@ -74,7 +74,7 @@ def main() -> int:
         write_run_page(options.write, _page(results, tables, options.seconds))
     found = [one for one in results if one.found]
     sys.stdout.write("".join(f"{one.name} ({one.way}): {one.found}\n" for one in found) or "nothing found\n")
-    return 1 if found or any(said.startswith("FOUND") for _, said in tables) else 0
+    return 1 if found or any(reported.startswith("FOUND") for _, reported in tables) else 0
 
 
 def _in_a_process(name: str, way: str, seconds: float) -> Result:
@@ -126,7 +126,7 @@ def _too_long(*_: object) -> None:
 
 def _tables(count: int) -> Counter[tuple[str, str]]:
     """How often the engine said what of which damage."""
-    said: Counter[tuple[str, str]] = Counter()
+    reported: Counter[tuple[str, str]] = Counter()
     tables, first = readable_tables(), time.time_ns() % 10**9
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
@@ -134,13 +134,13 @@ def _tables(count: int) -> Counter[tuple[str, str]]:
                 done, outcome = attempt(seed, tables, Path(folder))
             except Exception:  # noqa: BLE001 - a foreign exception is a finding
                 sys.stdout.write(f"seed {seed}: {traceback.format_exc()}\n")
-                said["any", f"FOUND: a foreign exception, seed {seed}"] += 1
+                reported["any", f"FOUND: a foreign exception, seed {seed}"] += 1
                 continue
-            silent = outcome.said == "different" and done.must_show
+            silent = outcome.reported == "different" and done.must_show
             if silent:
                 sys.stdout.write(f"seed {seed}: {done} {outcome}\n")
-            said[done.change, f"FOUND: {outcome.said}, seed {seed}" if silent else outcome.said] += 1
-    return said
+            reported[done.change, f"FOUND: {outcome.reported}, seed {seed}" if silent else outcome.reported] += 1
+    return reported
 
 
 def _page(results: list[Result], tables: Counter[tuple[str, str]], seconds: float) -> str:
@@ -167,7 +167,7 @@ def _page(results: list[Result], tables: Counter[tuple[str, str]], seconds: floa
             "",
             "| change | the engine said | tables |",
             "| --- | --- | --- |",
-            *(f"| {change} | {said} | {count} |" for (change, said), count in sorted(tables.items())),
+            *(f"| {change} | {reported} | {count} |" for (change, reported), count in sorted(tables.items())),
             "",
         ]
     return "\n".join(lines)

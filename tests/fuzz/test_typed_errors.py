@@ -94,7 +94,7 @@ def test_a_storage_that_fails_is_named(name: str, tmp_path: Path, monkeypatch: p
     """The path, what the system says, and what to do; nothing that is read comes out short."""
     table = "v9/apache_mor_event_time"
 
-    def ask(number: int, code: int) -> tuple[Path, HudiError | None, int]:
+    def request(number: int, code: int) -> tuple[Path, HudiError | None, int]:
         copy = copied(table, tmp_path / f"{number}")
         monkeypatch.setattr("hudi_spark.read.queries.open_storage", lambda *_: Faulty(copy, number, code))
         Faulty.seen = 0
@@ -102,10 +102,10 @@ def test_a_storage_that_fails_is_named(name: str, tmp_path: Path, monkeypatch: p
         monkeypatch.undo()
         return copy, error if isinstance(error, HudiError) else None, Faulty.seen
 
-    calls = ask(10**9, 0)[2]
+    calls = request(10**9, 0)[2]
     for step, number in enumerate(sorted({0, 1, 2, calls // 3, calls // 2, max(calls - 2, 0)})):
         code = _CODES[step % len(_CODES)]
-        copy, error, _ = ask(number, code)
+        copy, error, _ = request(number, code)
         if error is not None and error.reason == "STORAGE_FAILED":
             assert os.strerror(code) in str(error)
             assert str(copy) in str(error)

@@ -23,7 +23,7 @@ FIRST = base(1, ROW)
 PLACE = f"{PARTITION}/{FIRST.name}"
 
 
-def told(state: Table) -> set[tuple[str, str]]:
+def violations_of(state: Table) -> set[tuple[str, str]]:
     return {(one.clause, one.severity.value) for one in violations(state)}
 
 

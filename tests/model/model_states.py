@@ -90,7 +90,7 @@ def commit(
     operation: str = "UPSERT",
     version: int = 9,
 ) -> tuple[TimelineEntry, ...]:
-    """A completed action with its earlier states; half a second long unless told."""
+    """A completed action with its earlier states; half a second long by default."""
     requested_as = {"commit": "commit", "deltacommit": "deltacommit", "replacecommit": "replacecommit"}[action]
     metadata = CommitMetadata(operation, False, tuple(map(stat, files)), frozenset(replaced), schema, {})
     done = (completed if completed is not None else number + 0.5) if version >= 8 else None

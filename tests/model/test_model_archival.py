@@ -5,7 +5,7 @@ import pytest
 from hudi_model.actions import Action, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, DeleteMarkers, PutManifest, perform
 from hudi_model.files import Marker
-from hudi_model.history import history_instants, whole_timeline
+from hudi_model.history import full_timeline, history_instants
 from hudi_model.services.archival import archive, merge_levels, publish, trim
 from hudi_model.tables import Table, open_table
 from hypothesis import given
@@ -110,7 +110,7 @@ def test_a_savepoint_stops_archival_unless_it_may_go_beyond() -> None:
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_writes_stay_that_the_metadata_table_has_not_compacted(version: int) -> None:
-    """Whether its log blocks count is told by the data table's timeline."""
+    """Whether its log blocks count is reported by the data table's timeline."""
     settings = properties(version)
     fresh = table([commit(0.2, version=version)], settings=settings)
     compacted = table([commit(3.6, base(3.6), action="commit", version=version)], settings=settings)
@@ -163,7 +163,7 @@ def test_before_version_8_archival_appends_to_the_log() -> None:
     found = perform(here, archive(here, SETTINGS))
     assert [one.requested for one in found.history.archived_log] == seconds(0, 1, 2, 3)
     assert found.history.files == ()
-    assert [one.requested for one in whole_timeline(found)] == seconds(*range(6))
+    assert [one.requested for one in full_timeline(found)] == seconds(*range(6))
 
 
 def runs(numbers: Iterable[int], batch: int) -> Table:

@@ -90,7 +90,7 @@ def test_without_log_compaction_blocks_stay_as_they_stand(blocks: list[DataBlock
 
 
 @given(BLOCKS)
-def test_every_corrupt_block_is_told(blocks: list[object]) -> None:
+def test_every_corrupt_block_is_reported(blocks: list[object]) -> None:
     found = corrupt_blocks((replace(log(1), blocks=tuple(blocks)),))
     assert [one.block for one in found] == [block for block in blocks if isinstance(block, CorruptBlock)]
 

@@ -21,22 +21,22 @@ def rows(commits: dict[str, str]) -> dict[str, Record]:
     return {key: Record({"_hoodie_record_key": key, "_hoodie_commit_time": at}) for key, at in commits.items()}
 
 
-def told(table: Table, begin: str = "0", end: str | None = None) -> list[tuple[str, str | None, str | None]]:
+def changes_of(table: Table, begin: str = "0", end: str | None = None) -> list[tuple[str, str | None, str | None]]:
     """Operation and the notes of both images."""
     found = read_changes(table, begin, end).rows
     return [(row["op"], (row["before"] or {}).get("note"), (row["after"] or {}).get("note")) for row in found]
 
 
-def test_every_write_tells_its_changes():
+def test_every_write_records_its_changes():
     """A key that three writes touch has three changes."""
     table = written((UPSERT, "a", 1), (UPSERT, "a", 2), (DELETE, "a", 3), **FEED)
-    assert told(table) == [("i", None, "0"), ("u", "0", "1"), ("d", "1", None)]
-    assert told(table, tick(1), tick(11)) == [("u", "0", "1")]
+    assert changes_of(table) == [("i", None, "0"), ("u", "0", "1"), ("d", "1", None)]
+    assert changes_of(table, tick(1), tick(11)) == [("u", "0", "1")]
 
 
 def test_a_late_row_and_a_delete_of_nothing_are_no_changes():
     """What a write brought without effect is not told."""
-    assert told(written((UPSERT, "a", 5), (UPSERT, "a", 1), (DELETE, "b", 9), **FEED)) == [("i", None, "0")]
+    assert changes_of(written((UPSERT, "a", 5), (UPSERT, "a", 1), (DELETE, "b", 9), **FEED)) == [("i", None, "0")]
 
 
 @given(ROWS, ROWS)
@@ -76,7 +76,7 @@ def with_log(table: Table, changes: tuple[CdcRecord, ...] | Damaged, *, stored: 
 def test_a_change_log_speaks_for_its_file_group():
     """What is logged is not derived as well; missing images are looked up by key."""
     table = with_log(written((UPSERT, "a", 1), (UPSERT, "a", 2), **FEED), (CdcRecord("u", "a"),))
-    assert told(table) == [("i", None, "0"), ("u", "0", "1")]
+    assert changes_of(table) == [("i", None, "0"), ("u", "0", "1")]
 
 
 def test_a_missing_change_log_is_refused():
@@ -87,7 +87,7 @@ def test_a_missing_change_log_is_refused():
 
 
 def test_a_damaged_change_log_is_refused():
-    """The damage is told with the reason it was found with."""
+    """The damage is reported with the reason it was found with."""
     damage = Damaged(Reason.LOG_CONTENT_CORRUPT, "CD-009", "f", "torn")
     with pytest.raises(Rejection) as caught:
         read_changes(with_log(written((UPSERT, "a", 1), **FEED), damage), "0")
@@ -108,4 +108,4 @@ def test_a_range_among_archived_writes_is_refused():
     with pytest.raises(Rejection) as caught:
         read_changes(active, "0")
     assert caught.value.reason is Reason.RANGE_NOT_RETAINED
-    assert told(active, tick(11)) == [("i", None, "2")]
+    assert changes_of(active, tick(11)) == [("i", None, "2")]

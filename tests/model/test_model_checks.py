@@ -1,10 +1,10 @@
-"""What a table at rest may break, check by check: each breach is told by its clause, and nothing else is."""
+"""What a table at rest may break, check by check: each breach is reported by its clause, and nothing else is."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from breached_tables import FIRST, PLACE, ROW, done, planned, saved, told, waiting, with_files
+from breached_tables import FIRST, PLACE, ROW, done, planned, saved, violations_of, waiting, with_files
 from hudi_model.actions import (
     CleanMetadata,
     CleanPlan,
@@ -150,7 +150,7 @@ ACTIONS = {
 @pytest.mark.parametrize("what", ACTIONS)
 def test_what_actions_say_that_cannot_be_is_an_error(what: str) -> None:
     timeline, clause = ACTIONS[what]
-    assert told(with_files(timeline, FIRST)) == {(clause, "error")}
+    assert violations_of(with_files(timeline, FIRST)) == {(clause, "error")}
 
 
 def test_a_clean_spares_what_savepoints_and_plans_need() -> None:
@@ -158,30 +158,30 @@ def test_a_clean_spares_what_savepoints_and_plans_need() -> None:
     second = base(2, ROW)
     greedy = waiting(9, "clean", CleanPlan(None, frozenset({(PARTITION, FIRST.name)})))
     both = [commit(1, FIRST), commit(2, second)]
-    assert told(with_files([*both, saved(1, FIRST.name), greedy], FIRST, second)) == {("CN-008", "error")}
+    assert violations_of(with_files([*both, saved(1, FIRST.name), greedy], FIRST, second)) == {("CN-008", "error")}
     plan = waiting(3, "compaction", planned(base_file=FIRST.name))
-    assert told(with_files([*both, plan, greedy], FIRST, second)) == {("CN-005", "error")}
-    assert not told(with_files([*both, greedy], FIRST, second))
+    assert violations_of(with_files([*both, plan, greedy], FIRST, second)) == {("CN-005", "error")}
+    assert not violations_of(with_files([*both, greedy], FIRST, second))
 
 
 def test_tolerated_states_are_warnings() -> None:
     greedless = CleanPlan(None, frozenset())
     cleans = [commit(1, FIRST), waiting(2, "clean", greedless), waiting(3, "clean", greedless)]
-    assert told(with_files(cleans, FIRST)) == {("CN-006", "warning")}
+    assert violations_of(with_files(cleans, FIRST)) == {("CN-006", "warning")}
     again = [commit(1, FIRST), failed(2), done(3, "rollback", RollbackMetadata((at(2),)))]
-    assert told(with_files(again, FIRST)) == {("RB-009", "warning")}
+    assert violations_of(with_files(again, FIRST)) == {("RB-009", "warning")}
 
 
 def test_a_pending_restore_undoes_what_has_completed() -> None:
-    undoing = [waiting(3, "restore", None), waiting(4, "rollback", RollbackPlan(at(1), "deltacommit"))]
-    assert told(with_files([commit(1, FIRST), *undoing], FIRST)) == {("TL-025", "error")}
+    restoring = [waiting(3, "restore", None), waiting(4, "rollback", RollbackPlan(at(1), "deltacommit"))]
+    assert violations_of(with_files([commit(1, FIRST), *restoring], FIRST)) == {("TL-025", "error")}
 
 
 def test_before_version_8_a_clustering_is_a_replacecommit() -> None:
     state = table(
         [commit(1, FIRST, version=6), waiting(2, "clustering", ReplacePlan("CLUSTER"))], [FIRST], properties(6)
     )
-    assert told(state) == {("CL-003", "error")}
+    assert violations_of(state) == {("CL-003", "error")}
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_before_version_8_a_clustering_is_a_replacecommit() -> None:
         ({"table.cdc.supplemental.logging.mode": "EVERYTHING"}, "CD-008"),
     ],
 )
-def test_properties_that_are_none_of_a_table_are_told(settings: dict[str, str], clause: str) -> None:
-    assert told(with_files([commit(1, FIRST)], FIRST, **settings)) == {(clause, "error")}
+def test_properties_that_are_none_of_a_table_are_reported(settings: dict[str, str], clause: str) -> None:
+    assert violations_of(with_files([commit(1, FIRST)], FIRST, **settings)) == {(clause, "error")}
 
 
 @pytest.mark.parametrize(
@@ -207,31 +207,35 @@ def test_properties_that_are_none_of_a_table_are_told(settings: dict[str, str], 
         (6, {"partitions": "files,partition_stats"}, {"MT-002", "MT-007"}),
     ],
 )
-def test_indexes_that_cannot_be_are_told(version: int, names: dict[str, str], clauses: set[str]) -> None:
-    """None of these tables has a metadata table, which is told too."""
+def test_indexes_that_cannot_be_are_reported(version: int, names: dict[str, str], clauses: set[str]) -> None:
+    """None of these tables has a metadata table, which is reported too."""
     stated = {**properties(version), **{f"hoodie.table.metadata.{key}": one for key, one in names.items()}}
-    assert told(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {(one, "error") for one in clauses}
+    assert violations_of(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {
+        (one, "error") for one in clauses
+    }
 
 
 def test_a_copy_on_write_table_has_no_logs_with_rows() -> None:
     changed = log(2, data(2, ROW))
     timeline = [commit(1, FIRST, action="commit"), commit(2, changed, action="commit")]
     state = table(timeline, [FIRST, changed], properties(table_type="COPY_ON_WRITE"))
-    assert ("TT-001", "error") in told(state)
+    assert ("TT-001", "error") in violations_of(state)
     feed = replace(
         state, log_files=(replace(changed, cdc=True, name=f"{changed.name}.cdc"),), timeline=state.timeline[:3]
     )
-    assert told(feed) == set()
+    assert violations_of(feed) == set()
 
 
 def test_what_was_removed_and_is_there_is_worth_a_look() -> None:
     """Nobody reads it: the clean, and the restore, say that it is gone."""
     second = base(2, ROW)
     cleaned = done(3, "clean", CleanMetadata(None, frozenset({(PARTITION, FIRST.name)})))
-    assert told(with_files([commit(1, FIRST), commit(2, second), cleaned], FIRST, second)) == {("CN-012", "warning")}
+    assert violations_of(with_files([commit(1, FIRST), commit(2, second), cleaned], FIRST, second)) == {
+        ("CN-012", "warning")
+    }
     restored = done(3, "restore", RollbackMetadata((at(2),)))
-    assert told(with_files([commit(1, FIRST), restored], FIRST, second)) == {("SR-007", "warning")}
-    assert told(with_files([commit(1, FIRST), restored], FIRST)) == set()
+    assert violations_of(with_files([commit(1, FIRST), restored], FIRST, second)) == {("SR-007", "warning")}
+    assert violations_of(with_files([commit(1, FIRST), restored], FIRST)) == set()
 
 
 def seen(file: BaseFile | LogFile, *others: BaseFile | LogFile, **evidence: Any) -> Table:
@@ -239,41 +243,41 @@ def seen(file: BaseFile | LogFile, *others: BaseFile | LogFile, **evidence: Any)
     return replace(state, evidence=Evidence(**evidence))
 
 
-SOUND = Footer(1, (*META_FIELDS, "id", "ts", "value"), "a", "a")
+VALID = Footer(1, (*META_FIELDS, "id", "ts", "value"), "a", "a")
 
 
 @pytest.mark.parametrize(
     ("footer", "clause"),
     [
-        (replace(SOUND, columns=("id", "ts")), "BF-001"),
-        (replace(SOUND, columns=(*META_FIELDS, "id", "id")), "BF-001"),
-        (replace(SOUND, excluded_keys=("a",)), "BF-002"),
+        (replace(VALID, columns=("id", "ts")), "BF-001"),
+        (replace(VALID, columns=(*META_FIELDS, "id", "id")), "BF-001"),
+        (replace(VALID, excluded_keys=("a",)), "BF-002"),
     ],
 )
 def test_a_footer_that_is_none_of_a_base_file_is_an_error(footer: Footer, clause: str) -> None:
-    assert not told(seen(FIRST, footers={PLACE: SOUND}))
-    assert told(seen(FIRST, footers={PLACE: footer})) == {(clause, "error")}
+    assert not violations_of(seen(FIRST, footers={PLACE: VALID}))
+    assert violations_of(seen(FIRST, footers={PLACE: footer})) == {(clause, "error")}
 
 
 def test_a_footer_with_keys_that_the_table_does_not_keep_is_an_error() -> None:
-    state = replace(seen(FIRST, footers={PLACE: SOUND}), properties=properties(populate_meta_fields=""))
+    state = replace(seen(FIRST, footers={PLACE: VALID}), properties=properties(populate_meta_fields=""))
     stated = {**properties(), "hoodie.populate.meta.fields": "false"}
-    assert told(replace(state, properties=stated)) == {("BF-003", "error")}
+    assert violations_of(replace(state, properties=stated)) == {("BF-003", "error")}
 
 
 def test_a_commit_counts_the_rows_and_the_bytes_of_its_files() -> None:
     stat = WriteStat(PARTITION, GROUP, PLACE, writes=2, size=100)
     counted = done(1, "deltacommit", CommitMetadata(write_stats=(stat,), schema=SCHEMA))
     state = with_files([counted], replace(FIRST, size=100))
-    assert told(replace(state, evidence=Evidence(footers={PLACE: SOUND}))) == {("OW-017", "error")}
-    assert told(with_files([counted], replace(FIRST, size=99))) == {("SA-001", "error")}
+    assert violations_of(replace(state, evidence=Evidence(footers={PLACE: VALID}))) == {("OW-017", "error")}
+    assert violations_of(with_files([counted], replace(FIRST, size=99))) == {("SA-001", "error")}
 
 
 def test_partitions_are_marked_and_say_how_deep_they_lie() -> None:
-    assert told(seen(FIRST, depths={PARTITION: 2})) == {("SL-002", "error")}
-    assert not told(seen(FIRST, depths={PARTITION: 1, "": 0}))
+    assert violations_of(seen(FIRST, depths={PARTITION: 2})) == {("SL-002", "error")}
+    assert not violations_of(seen(FIRST, depths={PARTITION: 1, "": 0}))
     lost = replace(with_files([commit(1, FIRST)]), evidence=Evidence(unplaced=frozenset({PLACE})))
-    assert told(lost) == {("SL-002", "error")}
+    assert violations_of(lost) == {("SL-002", "error")}
 
 
 @pytest.mark.parametrize(
@@ -286,15 +290,15 @@ def test_partitions_are_marked_and_say_how_deep_they_lie() -> None:
 )
 def test_a_block_that_lacks_what_it_is_read_by_is_an_error(block: DataBlock | RollbackBlock, clause: str) -> None:
     changed = log(2, block)
-    assert told(with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)) == {(clause, "error")}
+    assert violations_of(with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)) == {(clause, "error")}
 
 
 def test_version_6_has_no_partial_blocks_and_logs_count_from_1() -> None:
     changed = replace(log(1, replace(data(2, ROW), partial=True)))
     timeline = [commit(1, FIRST, version=6), commit(2, changed, version=6)]
-    assert told(table(timeline, [FIRST, changed], properties(6))) == {("LF-025", "error")}
+    assert violations_of(table(timeline, [FIRST, changed], properties(6))) == {("LF-025", "error")}
     none = log(2, data(2, ROW), version=0)
-    assert told(with_files([commit(1, FIRST), commit(2, none)], FIRST, none)) == {("SL-005", "error")}
+    assert violations_of(with_files([commit(1, FIRST), commit(2, none)], FIRST, none)) == {("SL-005", "error")}
 
 
 def with_row(**values: Value) -> BaseFile:
@@ -313,23 +317,23 @@ def with_row(**values: Value) -> BaseFile:
         (with_row(record_key="b"), "IX-012", "error"),
     ],
 )
-def test_rows_that_do_not_belong_where_they_are_are_told_when_rows_are_read(
+def test_rows_that_do_not_belong_where_they_are_are_reported_when_rows_are_read(
     file: BaseFile, clause: str, severity: str
 ) -> None:
-    assert not told(seen(FIRST, footers={PLACE: SOUND}, deep=True))
-    assert told(seen(file, footers={PLACE: SOUND}, deep=True)) == {(clause, severity)}
-    assert not told(seen(file, footers={PLACE: SOUND}))
+    assert not violations_of(seen(FIRST, footers={PLACE: VALID}, deep=True))
+    assert violations_of(seen(file, footers={PLACE: VALID}, deep=True)) == {(clause, severity)}
+    assert not violations_of(seen(file, footers={PLACE: VALID}))
 
 
-def test_a_slice_that_cannot_be_merged_is_told_when_rows_are_read() -> None:
+def test_a_slice_that_cannot_be_merged_is_reported_when_rows_are_read() -> None:
     changed = log(2, data(2, ("b", 1, "x")))
     keyless = DataBlock(at(2), (Record({"id": None, "ts": 1}),), schema=SCHEMA)
-    sound = with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)
-    assert not told(replace(sound, evidence=Evidence(deep=True)))
+    readable = with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)
+    assert not violations_of(replace(readable, evidence=Evidence(deep=True)))
     broken = replace(changed, blocks=(keyless,))
-    assert told(replace(sound, log_files=(broken,), evidence=Evidence(deep=True))) == {("DM-001", "error")}
+    assert violations_of(replace(readable, log_files=(broken,), evidence=Evidence(deep=True))) == {("DM-001", "error")}
 
 
 def test_a_sound_compaction_has_no_violation() -> None:
     merged = base(2, ROW)
-    assert not told(with_files([commit(1, FIRST), completed_compaction(2, merged, 2.5)], FIRST, merged))
+    assert not violations_of(with_files([commit(1, FIRST), completed_compaction(2, merged, 2.5)], FIRST, merged))

@@ -30,7 +30,7 @@ def table() -> Table:
     made = create_table(Shape(partitioned=False).properties(), schema)
     rows = tuple(Record({"id": f"k{one}", "note": f"N{one}", "ts": one}) for one in range(2))
     made = write(made, Request(Operation.INSERT, rows[:1]), tick(1), tick(2))
-    made = perform(made, metadata.asked_for(made, EVERY))
+    made = perform(made, metadata.configured_effects(made, EVERY))
     built = metadata.with_indexes(made, [*valid(made).indexes, NOTES, LOWER])
     made = perform(made, (CommitMetadataTable(built), metadata.listing(made, [one.name for one in built.indexes])))
     return write(made, Request(Operation.INSERT, rows[1:]), tick(3), tick(4))
@@ -53,7 +53,7 @@ def changed(table: Table, partition: str, change: Change) -> Table:
     return replace(table, metadata=replace(table.metadata, log_files=logs))
 
 
-def told(table: Table) -> set[tuple[str, str]]:
+def violations_of(table: Table) -> set[tuple[str, str]]:
     return {(one.clause, one.severity.value) for one in violations(table)}
 
 
@@ -70,12 +70,12 @@ def told(table: Table) -> set[tuple[str, str]]:
         ("partition_stats", lambda found: [found[1], found[0], *found[2:]], "MT-014"),
     ],
 )
-def test_what_an_index_says_otherwise_than_it_is_is_told_by_its_clause(
+def test_a_wrong_index_entry_is_reported_by_its_clause(
     table: Table, partition: str, change: Change, clause: str
 ) -> None:
-    assert told(table) == set()
-    assert (clause, "error") in told(changed(table, partition, change))
-    assert {one for one, _ in told(changed(table, partition, change))} == {clause}
+    assert violations_of(table) == set()
+    assert (clause, "error") in violations_of(changed(table, partition, change))
+    assert {one for one, _ in violations_of(changed(table, partition, change))} == {clause}
 
 
 def test_a_record_index_names_any_place_of_a_key_that_inserts_left_in_two() -> None:
@@ -86,8 +86,8 @@ def test_a_record_index_names_any_place_of_a_key_that_inserts_left_in_two() -> N
     places = {one.file_id for one in made.base_files}
     other = changed(made, "record_index", lambda found: ["", *(places - {found[1]})])
     assert len(places) == 2
-    assert "IX-020" not in {one for one, _ in told(other)}
-    assert "IX-020" in {one for one, _ in told(changed(made, "record_index", lambda _: ["", "elsewhere"]))}
+    assert "IX-020" not in {one for one, _ in violations_of(other)}
+    assert "IX-020" in {one for one, _ in violations_of(changed(made, "record_index", lambda _: ["", "elsewhere"]))}
 
 
 @pytest.mark.parametrize(("generation", "clauses"), [("00000000000000009", set()), ("00000000000000010", {"RD-018"})])
@@ -105,16 +105,16 @@ def test_a_log_of_an_index_that_was_made_anew_may_be_gone(generation: str, claus
         else one
         for one in made.metadata.timeline
     )
-    assert told(made) == set()
+    assert violations_of(made) == set()
     named = replace(made, metadata=replace(made.metadata, timeline=tuple(logged)))
-    assert {one for one, _ in told(named)} == clauses
+    assert {one for one, _ in violations_of(named)} == clauses
 
 
-def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:
+def test_an_entry_of_a_row_that_is_not_there_is_reported(table: Table) -> None:
     """A secondary index holds no more than its keys say."""
     assert table.metadata is not None
     logs = tuple(one for one in table.metadata.log_files if one.partition != NOTES.name)
-    assert told(replace(table, metadata=replace(table.metadata, log_files=logs))) >= {("IX-031", "error")}
+    assert violations_of(replace(table, metadata=replace(table.metadata, log_files=logs))) >= {("IX-031", "error")}
 
 
 def test_the_metadata_table_has_an_action_before_it_completes(table: Table) -> None:
@@ -123,9 +123,11 @@ def test_the_metadata_table_has_an_action_before_it_completes(table: Table) -> N
     assert third.metadata is not None
     kept = tuple(one for one in third.metadata.timeline if one.requested != tick(5))
     late = tuple(replace(one, completed=one.completed and tick(9)) for one in set(third.metadata.timeline) - set(kept))
-    assert told(third) == set()
-    assert ("MT-003", "error") in told(replace(third, metadata=replace(third.metadata, timeline=kept)))
-    assert ("MT-004", "error") in told(replace(third, metadata=replace(third.metadata, timeline=(*kept, *late))))
+    assert violations_of(third) == set()
+    assert ("MT-003", "error") in violations_of(replace(third, metadata=replace(third.metadata, timeline=kept)))
+    assert ("MT-004", "error") in violations_of(
+        replace(third, metadata=replace(third.metadata, timeline=(*kept, *late)))
+    )
 
 
 def test_without_statistics_nothing_is_wrong(table: Table) -> None:
@@ -136,7 +138,7 @@ def test_without_statistics_nothing_is_wrong(table: Table) -> None:
     names = properties[metadata.BUILT].split(",")
     kept = replace(table, properties={**properties, metadata.BUILT: ",".join(one for one in names if one not in gone)})
     indexes = tuple(one for one in table.metadata.indexes if one.name not in gone)
-    assert told(replace(kept, metadata=replace(table.metadata, indexes=indexes))) == set()
+    assert violations_of(replace(kept, metadata=replace(table.metadata, indexes=indexes))) == set()
 
 
 @pytest.mark.parametrize(

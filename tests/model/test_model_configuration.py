@@ -1,5 +1,5 @@
 import pytest
-from hudi_model.configuration import configure, is_read, overlay, property_names, sound_properties
+from hudi_model.configuration import configure, is_read, overlay, property_names, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import Damaged
 from hudi_model.rejection import Reason, Rejection, Unsupported
@@ -13,7 +13,7 @@ BROKEN = Damaged(Reason.PROPERTIES_INVALID, "PR-001", "hoodie.properties", "garb
 
 def reason(main: object, backup: object = None) -> Reason:
     with pytest.raises(Rejection) as caught:
-        sound_properties(main, backup)  # type: ignore[arg-type]
+        valid_properties(main, backup)  # type: ignore[arg-type]
     return caught.value.reason
 
 
@@ -41,18 +41,18 @@ def test_values_that_mean_nothing_are_refused(name: str, value: str) -> None:
 def test_the_checksum_guards_database_and_name_and_may_be_absent() -> None:
     assert reason({**properties(), "hoodie.database.name": "other"}) is Reason.CHECKSUM_MISMATCH
     without = {key: value for key, value in properties().items() if key != "hoodie.table.checksum"}
-    assert sound_properties(without, None) is without
+    assert valid_properties(without, None) is without
 
 
 @pytest.mark.parametrize("main", [None, BROKEN, {}, {**properties(), "hoodie.table.checksum": "1"}])
 def test_a_sound_backup_stands_in_for_a_missing_or_broken_file(main: object) -> None:
     backup = properties()
-    assert sound_properties(main, backup) is backup  # type: ignore[arg-type]
+    assert valid_properties(main, backup) is backup  # type: ignore[arg-type]
 
 
 def test_a_sound_file_is_used_whatever_the_backup_holds() -> None:
     main = properties()
-    assert sound_properties(main, BROKEN) is main
+    assert valid_properties(main, BROKEN) is main
 
 
 def test_a_broken_file_is_refused_for_what_is_wrong_with_it() -> None:

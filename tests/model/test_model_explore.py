@@ -29,13 +29,13 @@ def test_a_counterexample_is_as_short_as_any_and_can_be_followed():
     assert {move.process.name for move in found.steps} == {"one", "two"}
 
 
-def test_a_search_tells_how_it_goes():
+def test_a_search_reports_progress():
     """Once for each step of the search, with numbers that only grow."""
-    told: list[tuple[int, int, int]] = []
-    found = SCENARIOS["travel"].search(progress=lambda *numbers: told.append(numbers))
+    progress: list[tuple[int, int, int]] = []
+    found = SCENARIOS["travel"].search(progress=lambda *numbers: progress.append(numbers))
 
-    assert told == sorted(told)
-    assert told[-1] == (found.states, found.transitions, found.depth)
+    assert progress == sorted(progress)
+    assert progress[-1] == (found.states, found.transitions, found.depth)
 
 
 def test_laws_at_rest_are_held_only_where_nothing_can_happen():

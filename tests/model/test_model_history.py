@@ -8,9 +8,9 @@ from hudi_model.files import Damaged
 from hudi_model.history import (
     current_files,
     current_manifest,
+    full_timeline,
     history_file,
     history_instants,
-    whole_timeline,
     with_history,
 )
 from hudi_model.queries import list_timeline
@@ -110,7 +110,7 @@ def test_before_version_8_the_log_is_the_history() -> None:
 def test_the_whole_timeline_lists_active_and_archived_actions_once() -> None:
     """An action in both is one completed action, as while archival is under way."""
     here = replace(table([commit(2), commit(3), failed(4)]), history=history(history_file([row(1), row(2)], 0)))
-    found = whole_timeline(here)
+    found = full_timeline(here)
     assert [one.requested for one in found] == [at(1), at(2), at(3), at(4)]
     assert [one.state for one in found] == [State.COMPLETED] * 3 + [State.INFLIGHT]
     assert len(list_timeline(here)) == 3
@@ -119,7 +119,7 @@ def test_the_whole_timeline_lists_active_and_archived_actions_once() -> None:
 
 def test_an_archived_action_is_completed_whatever_is_left_on_the_active_timeline() -> None:
     """A release that dies may leave an inflight file of an action that it has archived."""
-    found = with_history(whole_timeline(table([failed(1)])), [row(1, "deltacommit")])
+    found = with_history(full_timeline(table([failed(1)])), [row(1, "deltacommit")])
     assert [one.state for one in found] == [State.COMPLETED]
 
 

@@ -45,8 +45,8 @@ def notes(table: Table, begin: str, end: str | None = None, readings: Readings =
 @given(TICKS, TICKS, TICKS)
 def test_a_begin_is_out_and_an_end_is_in(begin: InstantTime, end: InstantTime, time: InstantTime):
     """Chunks that share a bound hold each time once."""
-    asked = TimeRange(begin, end)
-    assert is_within_range(asked, time) == (begin < time <= end)
+    time_range = TimeRange(begin, end)
+    assert is_within_range(time_range, time) == (begin < time <= end)
     first, second = TimeRange(None, begin), TimeRange(begin, None)
     assert is_within_range(first, time) != is_within_range(second, time)
 
@@ -75,7 +75,7 @@ def test_a_late_row_is_where_the_readings_part(readings: Readings, answer: list[
 
 @pytest.mark.parametrize("readings", [TEXT, RELEASED])
 def test_deleted_rows_do_not_show(readings: Readings):
-    """An incremental query tells of rows, not of deletes."""
+    """An incremental query records rows, not of deletes."""
     table = written((UPSERT, "a", 1), (UPSERT, "b", 1), (DELETE, "a", 2))
     assert notes(table, "0", None, readings) == ["1"]
     assert notes(table, tick(11), None, readings) == []
@@ -104,7 +104,7 @@ def test_a_bound_that_is_no_instant_is_refused(bound: str):
     assert caught.value.reason is Reason.INSTANT_MALFORMED
 
 
-def test_rows_must_tell_their_commit():
+def test_rows_must_state_their_commit():
     """Without meta fields nothing says when a row was written."""
     with pytest.raises(Rejection) as caught:
         read_incremental(written(**{"hoodie.populate.meta.fields": "false"}), "0")

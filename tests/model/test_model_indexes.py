@@ -14,7 +14,7 @@ from hudi_model.filters import evaluate
 from hudi_model.indexes import joined, secondary_key, statistics, together
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import ANY, Facts, kept_slices, possible, read_pruned, within
-from hudi_model.queries import read_snapshot, sound_snapshot
+from hudi_model.queries import read_snapshot, validated_snapshot
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write
@@ -33,7 +33,7 @@ def table_of(fields: dict[str, str], *rows: dict[str, Any], indexes: Sequence[In
     for number, row in enumerate(rows):
         request = Request(Operation.INSERT, (Record(row),))
         table = write(table, request, tick(2 * number + 1), tick(2 * number + 2))
-    table = perform(table, metadata.asked_for(table, EVERY))
+    table = perform(table, metadata.configured_effects(table, EVERY))
     built = metadata.with_indexes(table, [*(one for one in valid(table).indexes), *indexes])
     names = [one.name for one in built.indexes]
     return perform(table, (CommitMetadataTable(built), metadata.listing(table, names)))
@@ -43,7 +43,7 @@ def kept(table: Table, form: Any) -> int:
     """How many slices a filter leaves; its answer must be that without indexes."""
     assert read_pruned(table, form).rows == read_snapshot(table, filter=form).rows
     view = view_of(table)
-    return len(kept_slices(view, sound_snapshot(view), form))
+    return len(kept_slices(view, validated_snapshot(view), form))
 
 
 @pytest.mark.parametrize(

@@ -225,12 +225,12 @@ def test_a_metadata_table_that_is_made_anew_lists_every_file() -> None:
 
 
 @broken_by("rollback-logs-unlisted")
-def test_a_rollback_tells_the_metadata_table_of_its_logs() -> None:
+def test_a_rollback_records_its_logs_in_the_metadata_table() -> None:
     """apache/hudi#11187: of version 6 tables the failed log and the command's log are there, and listed."""
     table = upsert(new_table(version=6), 10, ("k", "p1", 1, "x"), **INDEXED)
-    begun, effects = begin(table, Request(Operation.UPSERT, (record(("k", "p1", 2, "failed")),)), tick(20))
+    started_write, effects = begin(table, Request(Operation.UPSERT, (record(("k", "p1", 2, "failed")),)), tick(20))
     table = perform(table, effects)
-    table = perform(table, stage(table, begun)[1])
+    table = perform(table, stage(table, started_write)[1])
     planned = rollback.schedule(table, tick(30), {}, tick(20))
     table = perform(table, planned)
     table = perform(table, rollback.execute(table, tick(30), tick(30))[:2])
@@ -258,7 +258,7 @@ def test_a_restore_to_before_the_metadata_tables_compaction_gives_the_saved_rows
 
 
 @broken_by("pending-clustering-not-seen")
-def test_of_a_clustering_and_the_deletion_of_its_partition_one_gives_way() -> None:
+def test_of_a_clustering_and_the_deletion_of_its_partition_one_is_refused() -> None:
     """apache/hudi#9472: both would bring the deleted rows back."""
     table = scheduled(upsert(new_table("COPY_ON_WRITE"), 10, ("a", "p", 1, "x")), clustering, 20)
     with pytest.raises(Rejection) as refused:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 COLUMNS = "hoodie.record.merge.property.hudi.conformance.columns"
 
 
-def told(merger: RecordMerger, columns: str = "n") -> MergeRule:
+def rule_of(merger: RecordMerger, columns: str = "n") -> MergeRule:
     return MergeRule(MergeMode.CUSTOM, ("ts",), strategy=merger.strategy, properties={COLUMNS: columns})
 
 
@@ -62,7 +62,7 @@ def test_an_id_that_nobody_has_is_refused() -> None:
 @given(st.lists(st.none() | st.integers(-5, 5), min_size=1, max_size=6))
 def test_a_counter_sums_whatever_is_there(numbers: list[int | None]) -> None:
     """A null adds nothing; only where all are null is the sum null."""
-    rule = told(COUNTER)
+    rule = rule_of(COUNTER)
     versions = [row(rule, place, n=number) for place, number in enumerate(numbers)]
     found = fold(rule, versions)["k"].record
     stated = [number for number in numbers if number is not None]
@@ -72,18 +72,18 @@ def test_a_counter_sums_whatever_is_there(numbers: list[int | None]) -> None:
 
 def test_a_deleted_counter_goes_on_from_its_sum() -> None:
     """The data of a deleted row stay for the merges that follow."""
-    rule = told(COUNTER)
-    dead = merge(rule, row(rule, 1, n=5), gone(rule))
-    assert dead.is_delete
-    assert dead.record is not None
-    alive = merge(rule, dead, row(rule, 2, n=1))
+    rule = rule_of(COUNTER)
+    deleted = merge(rule, row(rule, 1, n=5), gone(rule))
+    assert deleted.is_delete
+    assert deleted.record is not None
+    alive = merge(rule, deleted, row(rule, 2, n=1))
     assert not alive.is_delete
     assert alive.record == Record({"ts": 2, "n": 6})
 
 
 def test_the_greater_of_two_columns_stands_whole() -> None:
     """The second column decides among equals of the first, a tie is the newer's, and a bare tombstone loses."""
-    rule = told(GREATER_OF_TWO, "a,b")
+    rule = rule_of(GREATER_OF_TWO, "a,b")
     low, high = row(rule, 1, a=1, b=1), row(rule, 1, a=1, b=2)
     assert merge(rule, high, low) is high
     assert merge(rule, low, high) is high
@@ -95,7 +95,7 @@ def test_the_greater_of_two_columns_stands_whole() -> None:
 
 def test_a_union_holds_each_member_once_and_sorted() -> None:
     """Code points order the members."""
-    rule = told(SET_UNION)
+    rule = rule_of(SET_UNION)
     found = merge(rule, row(rule, 1, n=["é", "b"]), row(rule, 2, n=["B", "b"])).record
     assert found is not None
     assert found.values["n"] == ["B", "b", "é"]
@@ -103,7 +103,7 @@ def test_a_union_holds_each_member_once_and_sorted() -> None:
 
 def test_a_row_at_zero_is_deleted_and_comes_back() -> None:
     """The sum alone decides; tombstones take nothing."""
-    rule = told(DELETE_AT_ZERO)
+    rule = rule_of(DELETE_AT_ZERO)
     zero = merge(rule, row(rule, 1, n=2), row(rule, 2, n=-2))
     assert zero.is_delete
     assert not merge(rule, zero, row(rule, 3, n=1)).is_delete
@@ -112,7 +112,7 @@ def test_a_row_at_zero_is_deleted_and_comes_back() -> None:
 
 def test_a_merger_merges_partial_updates_column_by_column() -> None:
     """What neither says is not there, and two partial records make a partial one."""
-    rule = told(COUNTER)
+    rule = rule_of(COUNTER)
     first = version_of_record(Record({"ts": 1, "n": 1}), "k", rule, partial=True)
     second = version_of_record(Record({"ts": 2, "x": 7}), "k", rule, partial=True)
     found = merge(rule, first, second)

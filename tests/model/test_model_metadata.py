@@ -37,7 +37,7 @@ def listed(table: Table) -> dict[str, list[str]]:
     return {key: sorted(names) for key, names in rows_of(view_of(valid(table))).get("files", {}).items()}
 
 
-def test_no_metadata_table_unless_asked() -> None:
+def test_there_is_no_metadata_table_by_default() -> None:
     """Writers of small stories keep none."""
     assert upsert(new_table(Shape()), 1).metadata is None
 
@@ -105,12 +105,12 @@ def test_dropped_where_a_writer_says_so() -> None:
     """First the property lets go, then the table is gone; a later write that asks makes it anew, of everything."""
     table = upsert(upsert(new_table(Shape()), 1, settings=KEPT), 11)
     before = listed(table)
-    effects = metadata.asked_for(table, {"hoodie.metadata.enable": "false"})
+    effects = metadata.configured_effects(table, {"hoodie.metadata.enable": "false"})
     assert [type(one) for one in effects] == [PutProperties, CommitMetadataTable]
     assert built(perform(table, effects[:1])) == frozenset()
     table = perform(table, effects)
     assert table.metadata is None
-    assert listed(perform(table, metadata.asked_for(table, KEPT))) == before
+    assert listed(perform(table, metadata.configured_effects(table, KEPT))) == before
 
 
 def test_a_folder_that_is_not_listed_is_not_used() -> None:

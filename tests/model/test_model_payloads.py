@@ -157,8 +157,8 @@ def test_a_partial_update_says_what_its_columns_hold_and_nothing_else() -> None:
     whole = row(rule, ts=1, a="a", b="b")
     update = version_of_record(Record({"ts": 2, "a": None}), "k", rule, partial=True)
     assert columns(merge(rule, whole, update)) == {"ts": 2, "a": None, "b": "b"}
-    dead = version_of_delete(Delete("k", None, 1), rule)
-    assert fold(rule, [dead, update])["k"] is update
+    deleted = version_of_delete(Delete("k", None, 1), rule)
+    assert fold(rule, [deleted, update])["k"] is update
     late = version_of_record(Record({"ts": 1, "b": "late"}), "k", rule, partial=True)
     found = merge(rule, update, late)
     assert (columns(found), found.partial, found.ordering) == ({"ts": 2, "a": None, "b": "late"}, True, (2,))

@@ -62,7 +62,7 @@ def answers(found: dict[World, tuple[Move, ...]]) -> set[object]:
 
 
 @pytest.mark.parametrize("crashes", [0, 1])
-def test_joining_acts_that_nobody_sees_loses_no_end_and_no_answer(crashes: int):
+def test_joining_invisible_acts_loses_no_final_state_and_no_answer(crashes: int):
     """The reduction is sound: the whole search ends in the same states and shows the same tables on the way."""
     joined, whole = worlds(PAIR, crashes), worlds(PAIR, crashes, whole=True)
 
@@ -81,20 +81,20 @@ def test_the_reduction_is_sound_beside_services(name: str):
     assert answers(joined) == answers(whole)
 
 
-def test_who_waits_for_the_lock_may_die_and_who_is_dead_does_nothing():
+def test_a_process_waiting_for_the_lock_may_crash_and_a_crashed_one_does_nothing():
     """A death needs no turn of its own, and no move follows it but those of others."""
     found = worlds(PAIR, 1)
-    dead = [one for world in found for one in world.processes if not one.is_alive]
-    deaths = [move for moves in found.values() for move in moves if move.dies and not move.acts]
+    crashed = [one for world in found for one in world.processes if not one.is_alive]
+    deaths = [move for moves in found.values() for move in moves if move.is_crash and not move.acts]
 
-    assert dead
+    assert crashed
     assert deaths
     for world, moves in found.items():
         names = {one.name for one in world.processes if not one.is_alive}
         assert not names & {move.process.name for move in moves}
 
 
-def test_the_lease_of_the_dead_ends():
+def test_the_lease_of_a_failed_process_ends():
     """No state is stuck because a dead process holds the lock."""
     for world, moves in worlds(PAIR, 1).items():
         names = {one.name for one in world.processes if one.is_alive}
@@ -126,7 +126,7 @@ def test_a_reader_keeps_its_snapshot():
     """Rows come from the snapshot that was picked, and a reader changes nothing."""
     for seed in range(20):
         for move in walks(SCENARIOS["writers"], 1, seed):
-            if move.process.program == "reader" and not move.dies:
-                mind = next(one.mind.value for one in move.world.processes if one.name == "reader")
-                assert all(isinstance(row, Record) for row in mind.rows)
-                assert mind.refused is None
+            if move.process.program == "reader" and not move.is_crash:
+                local = next(one.local.value for one in move.world.processes if one.name == "reader")
+                assert all(isinstance(row, Record) for row in local.rows)
+                assert local.refused is None

@@ -184,7 +184,7 @@ def test_content_of_an_unread_kind_is_unsupported(feature: str) -> None:
         read_snapshot(table([commit(1), commit(2)], files))
 
 
-def test_a_partial_update_of_a_new_key_has_null_where_nothing_is_said() -> None:
+def test_a_partial_update_of_a_new_key_has_null_where_nothing_is_reported() -> None:
     partial = replace(
         data(2, ("a", 1, "x")), partial=True, schema=Schema((Field("id", "string"), Field("ts", "int64")))
     )

@@ -21,7 +21,7 @@ def lost(version: int = 9) -> Table:
 
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_a_rebuilt_table_answers_again(version: int) -> None:
-    """Before, it was refused; in version 6 the log's block tells of the second write."""
+    """Before, it was refused; in version 6 the log's block records the second write."""
     bare = lost(version)
     with pytest.raises(Rejection) as refused:
         read_snapshot(bare)
@@ -39,7 +39,7 @@ def test_while_it_is_rebuilt_a_table_shows_nothing_wrong(cut: int, version: int)
 
 
 def test_a_delete_in_a_log_is_found_too() -> None:
-    """A block of tombstones tells of a write like any other."""
+    """A block of tombstones records a write like any other."""
     bare = Table(properties(6), None, (), (base(1, ONE),), (log(1, deletes(2, ("a", 0))),))
     assert rows(read_snapshot(perform(bare, recover(bare, SCHEMA)))) == []
 

@@ -45,7 +45,9 @@ def test_a_single_writer_takes_every_pending_write_for_failed_and_the_newest_fir
 
 
 @given(st.integers(1, 100_000), st.integers(0, 5), st.integers(0, 1_000_000))
-def test_a_write_is_dead_when_it_missed_more_beats_than_are_tolerated(interval: int, misses: int, passed: int) -> None:
+def test_a_write_is_failed_when_it_missed_more_heartbeats_than_tolerated(
+    interval: int, misses: int, passed: int
+) -> None:
     """The last beat counts; without any a write is dead."""
     settings = {
         "hoodie.client.heartbeat.interval_in_ms": str(interval),
@@ -162,7 +164,7 @@ def test_with_nothing_failed_there_is_nothing_to_plan() -> None:
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_the_metadata_table_forgets_a_write_that_died_after_it_committed_there(version: int) -> None:
+def test_the_metadata_table_drops_a_write_that_crashed_after_its_commit_there(version: int) -> None:
     """Its entries and its log go; what other writes committed there stays, and the rollback commits there itself."""
     left = died(version)
     kept, gone = base(1, ONE), log(1 if version < 8 else 2, data(2, TWO))

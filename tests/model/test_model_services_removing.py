@@ -186,11 +186,11 @@ def test_the_files_of_a_write_that_did_not_complete_are_not_cleaned() -> None:
     table = rewritten(3)
     newest = next(one for one in table.base_files if one.instant == tick(30))
     left = replace(newest, instant=tick(35), name="left")
-    kept = replace(table, base_files=(*table.base_files, left), timeline=begun(table, 35))
+    kept = replace(table, base_files=(*table.base_files, left), timeline=started_write(table, 35))
     assert "left" in names(serviced(kept, cleaning, 60, with_settings(policy=VERSIONS)))
 
 
-def begun(table: Table, now: int) -> tuple[object, ...]:
+def started_write(table: Table, now: int) -> tuple[object, ...]:
     """The timeline with a write that began and did not complete."""
     request = Request(Operation.UPSERT, (record(("z", "d2", 1, "x")),))
     return perform(table, begin(table, request, tick(now))[1]).timeline
@@ -244,7 +244,7 @@ def test_an_index_is_planned_up_to_the_last_write_without_a_gap() -> None:
     table = rewritten(2)
     assert indexing.schedule(new_table(), tick(30), WANTED) == ()
     assert indexing.schedule(table, tick(30), {}) == ()
-    table = replace(table, timeline=begun(table, 25))
+    table = replace(table, timeline=started_write(table, 25))
     table = scheduled(upsert(table, 30, ("a", "d1", 9, "x")), indexing, 40, WANTED)
     plan = content(table, 40, "REQUESTED")
     assert isinstance(plan, IndexPlan)
@@ -253,7 +253,7 @@ def test_an_index_is_planned_up_to_the_last_write_without_a_gap() -> None:
 
 
 def test_an_index_is_marked_while_it_is_built_and_used_afterwards() -> None:
-    """Writers go by the first property, readers by the second; the entry tells how far it reaches."""
+    """Writers go by the first property, readers by the second; the entry states how far it reaches."""
     table = scheduled(rewritten(2), indexing, 30, WANTED)
     table = upsert(table, 40, ("a", "d1", 9, "x"))
     effects = indexing.execute(table, tick(30), tick(50), lambda given, _plan: replace(given, metadata=None))

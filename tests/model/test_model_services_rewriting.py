@@ -86,11 +86,11 @@ def test_a_slice_in_which_no_row_is_left_gets_an_empty_base_file() -> None:
 def test_a_plan_names_the_logs_of_completed_writes_only() -> None:
     """A write that is inflight when the compaction is planned goes to the slice that the plan opens."""
     table = upsert(new_table(), 10, ("a", "d1", 1, "one"), **NON_BLOCKING)
-    begun, effects = begin(
+    started_write, effects = begin(
         table, Request(Operation.UPSERT, (record(("b", "d1", 1, "slow")),), settings=NON_BLOCKING), tick(20)
     )
     table = perform(table, effects)
-    staged, effects = stage(table, begun)
+    staged, effects = stage(table, started_write)
     table = scheduled(perform(table, effects), compaction, 30)
     plan = content(table, 30, "REQUESTED")
     assert isinstance(plan, CompactionPlan)
@@ -103,10 +103,10 @@ def test_a_plan_names_the_logs_of_completed_writes_only() -> None:
 def test_a_version_6_compaction_waits_for_an_earlier_write() -> None:
     """Its log bears the instant of the slice that it found, and would be left behind."""
     table = two_commits(6)
-    begun, effects = begin(table, Request(Operation.UPSERT, (record(("a", "d1", 5, "slow")),)), tick(25))
+    started_write, effects = begin(table, Request(Operation.UPSERT, (record(("a", "d1", 5, "slow")),)), tick(25))
     table = perform(table, effects)
     assert compaction.schedule(table, tick(30), EAGER) == ()
-    staged, effects = stage(table, begun)
+    staged, effects = stage(table, started_write)
     table = perform(table, effects)
     table = perform(table, commit(table, staged, tick(35)))
     assert compaction.schedule(table, tick(40), EAGER)

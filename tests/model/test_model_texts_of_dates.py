@@ -26,6 +26,6 @@ def test_a_formatted_moment_is_read_with_its_literals_fractions_and_zone(text: s
     assert (found.date(), found.hour) == (dt.date(2024, 1, 15), hour)
 
 
-def test_what_is_formatted_otherwise_is_said_to_be_not_built():
+def test_other_formats_are_reported_as_not_built():
     with pytest.raises(Unsupported):
         read_moment("15/01/2024", "%Y-%m-%d")

@@ -3,7 +3,7 @@ from hudi_model.effects import generate_shared
 from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime, compare, instant_of, is_instant, moment_of, tick, widen
-from hudi_model_tools.locks import generate_in_turn, generate_waiting, refuse_far_ahead, uncertainty
+from hudi_model_tools.locks import generate_serially, generate_waiting, refuse_far_ahead, uncertainty
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,7 +73,7 @@ ARRIVALS = st.lists(st.tuples(st.integers(0, 300), st.integers(0, BOUND)), min_s
 
 @given(ARRIVALS)
 def test_processes_in_turn_never_get_the_same_or_an_earlier_time(arrivals: list[tuple[int, int]]) -> None:
-    instants = generate_in_turn(tuple(arrivals), BOUND)
+    instants = generate_serially(tuple(arrivals), BOUND)
     assert list(instants) == sorted(set(instants))
 
 

@@ -55,7 +55,9 @@ def test_an_unknown_version_is_an_error() -> None:
         ("RD-011", [commit(1, base(1))]),
     ],
 )
-def test_each_fault_of_a_timeline_is_told_by_its_clause(clause: str, timeline: list[tuple[TimelineEntry, ...]]) -> None:
+def test_each_fault_of_a_timeline_is_reported_by_its_clause(
+    clause: str, timeline: list[tuple[TimelineEntry, ...]]
+) -> None:
     assert broken(timeline) == {(clause, "error")}
 
 
@@ -71,7 +73,7 @@ def test_damage_in_a_timeline_file_is_an_error_unless_the_file_is_never_read() -
     assert broken([(*commit(1)[:2], entry(1, "deltacommit", "COMPLETED", 2, damage))]) == {("TL-014", "error")}
 
 
-def test_every_damaged_piece_is_told_and_not_only_the_first() -> None:
+def test_every_damaged_piece_is_reported_and_not_only_the_first() -> None:
     bad_base = with_records(base(1), damaged(Reason.BASE_FILE_CORRUPT, "BF-004"))
     bad_block = DataBlock(at(2), damaged(Reason.LOG_CONTENT_CORRUPT, "LF-013"))
     files = [bad_base, log(2, bad_block, CorruptBlock(3, 4))]
@@ -82,7 +84,7 @@ def test_content_of_an_unread_kind_is_no_violation() -> None:
     assert not broken([commit(1)], [with_records(base(1), UnsupportedContent("base-orc", "a file"))])
 
 
-def test_a_mode_that_is_none_is_told() -> None:
+def test_a_mode_that_is_none_is_reported() -> None:
     assert broken([commit(1)], **{"record.merge.mode": "LATEST"}) == {("MG-012", "error")}
 
 

@@ -118,7 +118,7 @@ def test_writes_one_after_another(version: str, kind: str) -> None:
     assert actions == [usual] * 3 + [Action.REPLACE_COMMIT] * 3
 
 
-def test_inserts_keep_repeated_keys_unless_told_to_combine() -> None:
+def test_inserts_keep_repeated_keys_unless_combined() -> None:
     """An insert does not look keys up, and combines its own rows only by a setting."""
     twice = (row("a"), row("a", 2, "two"))
     assert len(read_snapshot(after(new(), Request(Operation.INSERT, twice))).rows) == 2
@@ -185,10 +185,10 @@ def test_a_log_holds_rows_then_tombstones_with_their_ordering_values() -> None:
 def test_effects_come_in_their_durable_order() -> None:
     """Whoever finds a write half done must be able to tell what it was about to do."""
     table = new()
-    begun, first = begin(table, upsert(row("a")), tick(1))
+    started_write, first = begin(table, upsert(row("a")), tick(1))
     assert [type(one) for one in first] == [BeatHeart, CreateInstant]
     table = perform(table, first)
-    staged, second = stage(table, begun)
+    staged, second = stage(table, started_write)
     kinds = [type(one).__name__ for one in second]
     assert kinds == ["CreateInstant", "PutMarker", "PutPartitionMetafile", "PutBaseFile"]
     table = perform(table, second)
@@ -196,7 +196,7 @@ def test_effects_come_in_their_durable_order() -> None:
     assert [type(one) for one in third] == [CreateInstant, DeleteMarkers, BeatHeart]
 
 
-def test_a_lone_writer_beats_no_heart() -> None:
+def test_a_single_writer_writes_no_heartbeat() -> None:
     """Where failed writes are rolled back at once, nobody asks whether they live."""
     request = upsert(row("a"), **{"hoodie.clean.failed.writes.policy": "EAGER"})
     table = after(new(), request)
@@ -207,10 +207,10 @@ def test_a_lone_writer_beats_no_heart() -> None:
 def test_an_aborted_write_leaves_nothing() -> None:
     """Its files, markers, heartbeat and instants go."""
     start = after(new(), upsert(row("a")))
-    begun, first = begin(start, upsert(row("a", 2), row("b")), tick(100))
+    started_write, first = begin(start, upsert(row("a", 2), row("b")), tick(100))
     table = perform(start, first)
-    _, second = stage(table, begun)
-    table = perform(perform(table, second), abort(perform(table, second), begun))
+    _, second = stage(table, started_write)
+    table = perform(perform(table, second), abort(perform(table, second), started_write))
     assert table == start
 
 
@@ -267,12 +267,12 @@ def test_an_alone_writer_checks_nothing_and_a_wrong_mode_is_refused() -> None:
     """Who says it is alone takes the consequences."""
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
     start = after(new(kind="COPY_ON_WRITE"), upsert(row("a"), row("b")))
-    begun, first = begin(start, upsert(row("a", 2, "lost"), **alone), tick(100))
+    started_write, first = begin(start, upsert(row("a", 2, "lost"), **alone), tick(100))
     other, more = begin(perform(start, first), upsert(row("b", 2), **alone), tick(101))
     table = perform(perform(start, first), more)
-    (begun, first), (other, more) = stage(table, begun), stage(table, other)
+    (started_write, first), (other, more) = stage(table, started_write), stage(table, other)
     table = perform(perform(table, first), more)
-    table = perform(table, commit(table, begun, tick(102)))
+    table = perform(table, commit(table, started_write, tick(102)))
     table = perform(table, commit(table, other, tick(103)))
     assert rows(table) == {("a", "oslo", 1, "one"), ("b", "oslo", 2, "one")}
     with pytest.raises(Rejection, match="is no mode"):
@@ -297,7 +297,7 @@ def test_non_blocking_writers_are_refused(version: str, kind: str, operation: Op
 
 
 @pytest.mark.parametrize("mode", ["COMMIT_TIME_ORDERING", "NEWEST"])
-def test_a_write_that_asks_for_another_merge_mode_is_refused(mode: str) -> None:
+def test_a_write_with_another_merge_mode_is_refused(mode: str) -> None:
     """Readers and compaction would merge by the table's mode what the writer merged by its own."""
     with pytest.raises(Rejection) as found:
         begin(new(), upsert(row("a"), **{"hoodie.write.record.merge.mode": mode}), tick(1))
@@ -308,9 +308,9 @@ def test_a_write_that_asks_for_another_merge_mode_is_refused(mode: str) -> None:
 def test_a_refusal_names_the_other_write_and_the_file_groups() -> None:
     """Who reads the message can look at what the other did."""
     start = after(new(), upsert(row("a")))
-    begun, first = begin(start, upsert(row("a", 2)), tick(100))
+    started_write, first = begin(start, upsert(row("a", 2)), tick(100))
     table = perform(start, first)
-    staged, second = stage(table, begun)
+    staged, second = stage(table, started_write)
     table = write(perform(table, second), upsert(row("a", 3)), tick(101), tick(102))
     with pytest.raises(Rejection, match=f"{tick(101)}.deltacommit touches .*{table.base_files[0].file_id}"):
         commit(table, staged, tick(103))
@@ -330,7 +330,7 @@ def test_numbers_of_settings(text: str) -> None:
 def test_every_file_of_a_write_has_a_marker() -> None:
     """Also the logs of the change feed: who undoes a write finds its files by nothing else."""
     table = after(new(kind="COPY_ON_WRITE", hoodie_table_cdc_enabled="true"), upsert(row("a")))
-    begun, first = begin(table, upsert(row("a", 2), row("b", city="lima")), tick(100))
-    _, second = stage(perform(table, first), begun)
+    started_write, first = begin(table, upsert(row("a", 2), row("b", city="lima")), tick(100))
+    _, second = stage(perform(table, first), started_write)
     marked = [one.marker.name for one in second if isinstance(one, PutMarker)]
     assert marked == [one.file.name for one in second if isinstance(one, PutBaseFile | PutLogFile)]

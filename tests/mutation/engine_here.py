@@ -11,15 +11,15 @@ from typing import Any
 
 from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
 from hudi_adapter.serving import serve
+from hudi_conformance.runner.answer_verdicts import outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
 from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.cases import Case, GoldenTable, load_tables
-from hudi_conformance.runner.judging import judge
-from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.resources import TABLES, WRITING_CASES
 from hudi_conformance.runner.session import Reply
-from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
+from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
+from hudi_conformance.runner.step_executor import StepExecutor
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_spark.testing import readings_named
 from hudi_spark_adapter.adapter import adapter_of
@@ -44,7 +44,7 @@ class EngineHere:
         self.started = hello.message
         return hello
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
         """One question."""
         if self._adapter is None:
             self.start()
@@ -62,15 +62,15 @@ class EngineHere:
         return Reply(json.loads(answers.getvalue()))
 
 
-class CastHere:
+class PoolHere:
     """All roles are the engine's, and nobody reads back or checks: that is asked in the suite itself."""
 
     def __init__(self) -> None:
-        self._players: dict[int, EngineHere] = {}
+        self._engines: dict[int, EngineHere] = {}
 
-    def player(self, role: str, process: int = 1) -> EngineHere:  # noqa: ARG002 - every role is the engine's
+    def executor(self, role: str, process: int = 1) -> EngineHere:  # noqa: ARG002 - every role is the engine's
         """The one who takes the steps of a process."""
-        return self._players.setdefault(process, EngineHere())
+        return self._engines.setdefault(process, EngineHere())
 
 
 def case_here(name: str) -> Case:
@@ -106,16 +106,16 @@ def answer_of(case: Case, folder: Path) -> str:
 
 
 def _written(case: Case, folder: Path) -> Outcome:
-    return WritingCaseRun(case, CastHere(), folder, Judging(_LIMIT_S, _reading_clause)).written()
+    return WritingCaseRun(case, PoolHere(), folder, VerdictOptions(_LIMIT_S, _reading_clause)).written()
 
 
 def _read(case: Case, folder: Path) -> Outcome:
-    player = Player.below(folder, EngineHere(), _LIMIT_S)
-    unpack(case.table.folder, player.table)
+    executor = StepExecutor.below(folder, EngineHere(), _LIMIT_S)
+    unpack(case.table.folder, executor.table)
     outcome = Outcome(case, Verdict.PASS)
     for step in case.steps:
-        judged = judge(case, step, player.ask(step.op, step.params), _reading_clause)
-        outcome = replace(judged, reading=judged.reading or outcome.reading)
+        decided = outcome_of(case, step, executor.request(step.op, step.params), _reading_clause)
+        outcome = replace(decided, reading=decided.reading or outcome.reading)
         if outcome.verdict is not Verdict.PASS:
             break
     return outcome

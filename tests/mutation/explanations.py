@@ -21,7 +21,7 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is said of one mutant: why it survives, or, of one that did, by what it is told since."""
+    """What is said of one mutant: why it survives, or, of one that did, by what it is reported since."""
 
     key: Key
     kind: str
@@ -43,8 +43,8 @@ def explanations(path: Path = FILE) -> Explanations:
         ValueError: it does not parse, or an entry has no known kind, no reason, or stands twice.
 
     """
-    told = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Explanations(_by_key(told.get("survivor", ()), KINDS), _by_key(told.get("closed", ()), ("closed",)))
+    stored = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Explanations(_by_key(stored.get("survivor", ()), KINDS), _by_key(stored.get("closed", ()), ("closed",)))
 
 
 def _by_key(entries: Iterable[Mapping[str, Any]], kinds: Iterable[str]) -> dict[Key, Explanation]:
@@ -66,12 +66,12 @@ def _keys(entry: Mapping[str, Any]) -> Iterator[Key]:
             yield entry["module"], entry["text"], operator, nth
 
 
-def complaints(results: Iterable[Result], told: Explanations) -> list[str]:
+def complaints(results: Iterable[Result], explained: Explanations) -> list[str]:
     """Survivors that nothing explains, and what is said of mutants of which it does not hold."""
     by_key = {one.key: one for one in results}
-    silent = [one for one in by_key.values() if one.survived and one.key not in told.survivors]
-    lost = [key for key in told.survivors if key not in by_key or not by_key[key].survived]
-    reopened = [key for key in told.closed if key not in by_key or not by_key[key].tried or by_key[key].survived]
+    silent = [one for one in by_key.values() if one.survived and one.key not in explained.survivors]
+    lost = [key for key in explained.survivors if key not in by_key or not by_key[key].survived]
+    reopened = [key for key in explained.closed if key not in by_key or not by_key[key].tried or by_key[key].survived]
     return [
         *(f"survived and not explained: {_shown(one.key)}, line {one.line}: {one.becomes}" for one in silent),
         *(f"explained, but killed, gone or not tried: {_shown(key)}" for key in lost),

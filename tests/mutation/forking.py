@@ -15,9 +15,9 @@ from cosmic_ray.distribution.distributor import Distributor
 from cosmic_ray.mutating import use_mutation
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
-from hudi_conformance.runner import judging  # noqa: F401
-from killing_one import engine_first, killer
-from mutation_targets import Asked
+from hudi_conformance.runner import answer_verdicts  # noqa: F401
+from kill_one import engine_first, killer
+from mutation_targets import SampleSizes
 from reaching import Reached
 
 _KILLED = 1
@@ -28,8 +28,8 @@ _LAST = 2000
 class Forking(Distributor):
     """Tries mutants of one copy of the engine, one after the other."""
 
-    def __init__(self, package: Path, reached: Mapping[str, list[Reached]], asked: Asked) -> None:
-        self._package, self._reached, self._asked = package, reached, asked
+    def __init__(self, package: Path, reached: Mapping[str, list[Reached]], sizes: SampleSizes) -> None:
+        self._package, self._reached, self._sizes = package, reached, sizes
 
     def __call__(
         self,
@@ -53,9 +53,9 @@ class Forking(Distributor):
                 self._in_child(module, spec.start_pos[0], output)
             killed, why = _ended(child, limit_s)
             output.seek(0)
-            told = why or output.read().decode("utf-8", "replace")[-_LAST:]
+            message = why or output.read().decode("utf-8", "replace")[-_LAST:]
         outcome = TestOutcome.KILLED if killed else TestOutcome.SURVIVED
-        return WorkResult(worker_outcome=WorkerOutcome.NORMAL, output=told, test_outcome=outcome)
+        return WorkResult(worker_outcome=WorkerOutcome.NORMAL, output=message, test_outcome=outcome)
 
     def _in_child(self, module: str, line: int, output: IO[bytes]) -> None:
         """Never returns; the last line of the output names what told the mutant."""
@@ -65,10 +65,10 @@ class Forking(Distributor):
             for stream in (1, 2):
                 os.dup2(output.fileno(), stream)
             engine_first(self._package)
-            found = killer(module, line, self._reached, self._asked)
+            found = killer(module, line, self._reached, self._sizes)
             os.write(1, f"\n{found}".encode())
             status = _KILLED if found else 0
-        except BaseException as error:  # noqa: BLE001 - whatever a mutant does, it is told by it
+        except BaseException as error:  # noqa: BLE001 - whatever a mutant does, it is reported by it
             os.write(1, f"\nerror {type(error).__name__}".encode())
         finally:
             os._exit(status)

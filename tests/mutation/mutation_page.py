@@ -8,7 +8,7 @@ import typer
 from explanations import KINDS, Explanations, complaints, explanations
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_results_page
-from mutation_targets import AREAS, ASKED, LIMIT_S, ROOT, SURVIVORS_ASKED, Area
+from mutation_targets import AREAS, LIMIT_S, ROOT, SIZES, SURVIVOR_SIZES, Area
 from results import Result, kept
 
 PAGE: Final = "mutation-testing.md"
@@ -23,9 +23,9 @@ change what a kernel on Arrow says by names: `pc.greater`, `pc.and_`, "ascending
 and the settings of value classes are left alone.
 
 Each mutant runs in a process of its own. It is put to the cases of the suite that reach its statement, up to
-{ASKED.cases} with {ASKED.writing} that write, then to the engine's tests that do, up to {ASKED.tests}. The first answer
+{SIZES.cases} with {SIZES.writing} that write, then to the engine's tests that do, up to {SIZES.tests}. The first answer
 that differs from the engine's, or the first test that fails, kills it; so does an error, or {LIMIT_S:g} seconds. A
-survivor without explanation is tried once more with up to {SURVIVORS_ASKED.cases} cases and {SURVIVORS_ASKED.tests}
+survivor without explanation is tried once more with up to {SURVIVOR_SIZES.cases} cases and {SURVIVOR_SIZES.tests}
 tests. What another reader or the model's check of the table would notice is not asked.
 
 The mutants of each module are drawn by a fixed seed where not all are tried. `make mutation` tries all of them."""
@@ -33,24 +33,32 @@ The mutants of each module are drawn by a fixed seed where not all are tried. `m
 
 def write_page() -> int:
     """Write the page, and say what is not explained: 1 where there is such a thing, else 0."""
-    results, told = kept(), explanations()
-    written = write_results_page(ROOT, PAGE, page(results, told))
-    found = complaints(results, told)
+    results, explained = kept(), explanations()
+    written = write_results_page(ROOT, PAGE, page(results, explained))
+    found = complaints(results, explained)
     for one in found:
         typer.echo(one, err=True)
     typer.echo(f"wrote {written}")
     return 1 if found else 0
 
 
-def page(results: Sequence[Result], told: Explanations) -> str:
+def page(results: Sequence[Result], explained: Explanations) -> str:
     """The page's text."""
-    parts = [_HEAD, *_figures(results, told), *_killers(results), *_closed(results, told), *_survivors(results, told)]
+    parts = [
+        _HEAD,
+        *_figures(results, explained),
+        *_killers(results),
+        *_closed(results, explained),
+        *_survivors(results, explained),
+    ]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _figures(results: Sequence[Result], told: Explanations) -> Iterator[str]:
+def _figures(results: Sequence[Result], explained: Explanations) -> Iterator[str]:
     yield "\n## Figures\n"
-    rows = [_row(area.name, module, [one for one in results if one.module == module], told) for area, module in _all()]
+    rows = [
+        _row(area.name, module, [one for one in results if one.module == module], explained) for area, module in _all()
+    ]
     head = (
         "area",
         "module",
@@ -62,7 +70,7 @@ def _figures(results: Sequence[Result], told: Explanations) -> Iterator[str]:
         "killed of tried",
         "of those with a gap",
     )
-    yield from markdown_table(head, [*rows, _row("all", "", results, told)])
+    yield from markdown_table(head, [*rows, _row("all", "", results, explained)])
     yield "\nAreas:\n"
     yield from (f"- **{area.name}**: modules that {area.why}." for area in AREAS)
 
@@ -71,10 +79,10 @@ def _all() -> Iterator[tuple[Area, str]]:
     return ((area, module) for area in AREAS for module in area.modules)
 
 
-def _row(area: str, module: str, results: Sequence[Result], told: Explanations) -> tuple[str, ...]:
+def _row(area: str, module: str, results: Sequence[Result], explained: Explanations) -> tuple[str, ...]:
     tried = [one for one in results if one.tried]
     survived = [one for one in tried if one.survived]
-    same = sum(one.key in told.survivors and told.survivors[one.key].kind != "open" for one in survived)
+    same = sum(one.key in explained.survivors and explained.survivors[one.key].kind != "open" for one in survived)
     killed = len(tried) - len(survived)
     counts = (len(results), len(tried), killed, len(survived), same)
     rates = (_rate(killed, len(tried)), _rate(killed, len(tried) - same))
@@ -87,8 +95,8 @@ def _rate(part: int, whole: int) -> str:
 
 def _killers(results: Sequence[Result]) -> Iterator[str]:
     kinds = Counter(one.outcome.split()[0] for one in results if one.tried and not one.survived)
-    told = ", ".join(f"{count} by {_KILLS.get(kind, kind)}" for kind, count in kinds.most_common())
-    yield f"\nKilled: {told}."
+    text = ", ".join(f"{count} by {_KILLS.get(kind, kind)}" for kind, count in kinds.most_common())
+    yield f"\nKilled: {text}."
 
 
 _CLOSED: Final = (
@@ -102,22 +110,24 @@ _KILLS: Final = {
 }
 
 
-def _closed(results: Sequence[Result], told: Explanations) -> Iterator[str]:
+def _closed(results: Sequence[Result], explained: Explanations) -> Iterator[str]:
     yield "\n## Gaps found and closed\n"
-    found = [one for one in results if one.key in told.closed]
+    found = [one for one in results if one.key in explained.closed]
     yield f"{_CLOSED}\n" if found else "None."
-    yield from (f"- {_shown(one)}\n  {told.closed[one.key].why}" for one in found)
+    yield from (f"- {_shown(one)}\n  {explained.closed[one.key].why}" for one in found)
 
 
-def _survivors(results: Sequence[Result], told: Explanations) -> Iterator[str]:
+def _survivors(results: Sequence[Result], explained: Explanations) -> Iterator[str]:
     yield "\n## Survivors\n"
     yield from (f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items())
     for module in dict.fromkeys(one.module for one in results if one.survived):
         yield f"\n### {module}\n"
         for one in results:
             if one.module == module and one.survived:
-                said = told.survivors.get(one.key)
-                yield f"- {_shown(one)}\n  " + (f"**{said.kind}**: {said.why}" if said else "**not explained**")
+                explanation = explained.survivors.get(one.key)
+                yield f"- {_shown(one)}\n  " + (
+                    f"**{explanation.kind}**: {explanation.why}" if explanation else "**not explained**"
+                )
 
 
 def _shown(one: Result) -> str:

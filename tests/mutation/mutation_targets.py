@@ -13,7 +13,7 @@ LIMIT_S: Final = 180.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SampleSizes:
     """How many of those that reach its statement are put to one mutant at most: cases, those that write, tests."""
 
     cases: int
@@ -22,8 +22,8 @@ class Asked:
     tests_first: bool = False
 
 
-ASKED: Final = Asked(24, 8, 20)
-SURVIVORS_ASKED: Final = Asked(80, 16, 200, tests_first=True)
+SIZES: Final = SampleSizes(24, 8, 20)
+SURVIVOR_SIZES: Final = SampleSizes(80, 16, 200, tests_first=True)
 
 
 @dataclass(frozen=True, slots=True)

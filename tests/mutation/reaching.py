@@ -116,10 +116,10 @@ def keep(cases: Iterable[Reached], tests: Iterable[Reached]) -> None:
     """Write down what reaches what."""
     BUILD.mkdir(parents=True, exist_ok=True)
     kinds = {"cases": cases, "tests": tests}
-    told = {
+    stored = {
         kind: [[one.name, sorted(one.lines), one.answer, one.area] for one in found] for kind, found in kinds.items()
     }
-    _FILE.write_text(json.dumps(told), encoding="utf-8")
+    _FILE.write_text(json.dumps(stored), encoding="utf-8")
 
 
 def kept() -> Mapping[str, list[Reached]]:
@@ -129,8 +129,8 @@ def kept() -> Mapping[str, list[Reached]]:
         OSError: nothing was.
 
     """
-    told = json.loads(_FILE.read_text(encoding="utf-8"))
-    return {kind: [_reached(*one) for one in found] for kind, found in told.items()}
+    stored = json.loads(_FILE.read_text(encoding="utf-8"))
+    return {kind: [_reached(*one) for one in found] for kind, found in stored.items()}
 
 
 def _reached(name: str, lines: list[list[Any]], answer: str, area: str) -> Reached:

@@ -18,7 +18,7 @@ from explanations import explanations
 from listing import Mutant, drawn, mutants_of
 from mutation_operators import register
 from mutation_page import write_page
-from mutation_targets import ASKED, BUILD, ENGINE, LIMIT_S, MODULES, ROOT, SURVIVORS_ASKED
+from mutation_targets import BUILD, ENGINE, LIMIT_S, MODULES, ROOT, SIZES, SURVIVOR_SIZES
 from results import NOT_TRIED, SURVIVED, Result, keep, kept
 
 Key: TypeAlias = tuple[str, str, str, int]
@@ -48,8 +48,8 @@ def try_mutants(
     wanted = {SURVIVED} if survivors else {NOT_TRIED}
     explained = explanations().survivors if survivors else ()
     chosen = [one for one in drawn(listed, share) if before.get(one.key, NOT_TRIED) in wanted]
-    _play([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
-    _keep(listed, {**before, **_told()})
+    _run_mutants([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
+    _keep(listed, {**before, **_comments()})
     write_page()
 
 
@@ -57,7 +57,7 @@ def try_mutants(
 def collect() -> None:
     """Keep what the sessions of a run that was broken off have come to."""
     register()
-    _keep(mutants_of(MODULES), {**_before(), **_told()})
+    _keep(mutants_of(MODULES), {**_before(), **_comments()})
     write_page()
 
 
@@ -75,11 +75,11 @@ def job(number: int, *, survivors: bool = False) -> None:
 
     register()
     session = WorkDB(str(BUILD / f"{number}.sqlite"), WorkDB.Mode.open)
-    trying = Forking(BUILD / str(number), reached(), SURVIVORS_ASKED if survivors else ASKED)
+    trying = Forking(BUILD / str(number), reached(), SURVIVOR_SIZES if survivors else SIZES)
     trying(session.pending_work_items, "", LIMIT_S, None, session.set_result)
 
 
-def _play(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
+def _run_mutants(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
     for file in BUILD.glob("[0-9]*.sqlite"):
         file.unlink()
     for number in range(jobs):
@@ -115,7 +115,7 @@ def _item(one: Mutant, folder: Path) -> WorkItem:
     return WorkItem.single(json.dumps(one.key), placed)
 
 
-def _told() -> dict[Key, str]:
+def _comments() -> dict[Key, str]:
     """What became of the mutants of the sessions."""
     found: dict[Key, str] = {}
     for file in sorted(BUILD.glob("[0-9]*.sqlite")):
@@ -142,9 +142,9 @@ def _outcome(result: WorkResult) -> str:
     return lines[-1] if lines else "error without a word"
 
 
-def _keep(listed: Iterable[Mutant], told: Mapping[Key, str]) -> None:
+def _keep(listed: Iterable[Mutant], comments: Mapping[Key, str]) -> None:
     known = (Result(one.module, one.text, one.operator, one.nth, one.line, one.becomes) for one in listed)
-    keep(replace(one, outcome=told.get(one.key, NOT_TRIED)) for one in known)
+    keep(replace(one, outcome=comments.get(one.key, NOT_TRIED)) for one in known)
 
 
 if __name__ == "__main__":

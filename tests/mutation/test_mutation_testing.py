@@ -7,7 +7,7 @@ import listing
 import pytest
 from cosmic_ray.mutating import mutate_code
 from explanations import Explanation, Explanations, complaints, explanations
-from killing_one import statement_lines
+from kill_one import statement_lines
 from listing import Mutant, drawn, mutants_of
 from mutation_operators import OPERATORS, register
 from mutation_page import page
@@ -56,7 +56,7 @@ def test_names_and_orders_are_changed_and_what_says_nothing_is_not(tmp_path: Pat
     assert not [one for one in found if "frozen" in one[1] or "tuple[" in one[1] or one[1].startswith("def ")]
 
 
-def test_equal_lines_are_told_apart_by_number(tmp_path: Path):
+def test_equal_lines_are_distinguished_by_number(tmp_path: Path):
     found = mutants(tmp_path)
     assert len({one.key for one in found}) == len(found)
     assert {one.nth for one in found if one.operator == "core/NumberReplacer"} == {1, 2, 3, 4}
@@ -86,28 +86,28 @@ def result(outcome: str, **more: Any) -> Result:
     )
 
 
-def said(survivors: bool) -> Explanations:
+def explained_by(survivors: bool) -> Explanations:
     key = ("m.py", "a > b", "o", 1)
     one = {key: Explanation(key, "equivalent", "they are never equal")}
     return Explanations(one, {}) if survivors else Explanations({}, one)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told", "complaint"),
+    ("outcome", "explained", "complaint"),
     [
-        ("survived", said(survivors=True), ""),
+        ("survived", explained_by(survivors=True), ""),
         ("survived", Explanations({}, {}), "survived and not explained"),
-        ("case x", said(survivors=True), "explained, but killed"),
-        ("", said(survivors=True), "explained, but killed, gone or not tried"),
-        ("case x", said(survivors=False), ""),
-        ("survived", said(survivors=False), "survived and not explained"),
-        ("", said(survivors=False), "said to be closed"),
+        ("case x", explained_by(survivors=True), "explained, but killed"),
+        ("", explained_by(survivors=True), "explained, but killed, gone or not tried"),
+        ("case x", explained_by(survivors=False), ""),
+        ("survived", explained_by(survivors=False), "survived and not explained"),
+        ("", explained_by(survivors=False), "said to be closed"),
     ],
 )
-def test_survivors_are_explained_and_nothing_else_is(outcome: str, told: Explanations, complaint: str):
-    found = complaints([result(outcome)], told)
+def test_survivors_are_explained_and_nothing_else_is(outcome: str, explained: Explanations, complaint: str):
+    found = complaints([result(outcome)], explained)
     assert found[0].startswith(complaint) if complaint else found == []
-    assert complaints([], said(survivors=True)) != []
+    assert complaints([], explained_by(survivors=True)) != []
 
 
 def test_an_explanation_has_a_kind_and_a_reason(tmp_path: Path):

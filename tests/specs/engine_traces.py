@@ -37,22 +37,22 @@ class DiedError(Exception):
     """A writer has stopped."""
 
 
-class DiesAfter:
+class CrashesAfter:
     """Stops a writer after the first effect of a name; it has none after that."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.dead = name, False
+        self.name, self.crashed = name, False
 
     def before(self, effect: Effect) -> None:
         """The dead do nothing."""
         del effect
-        if self.dead:
+        if self.crashed:
             raise DiedError
 
     def after(self, effect: Effect) -> None:
         """Stop where it is the one."""
         if effect.name == self.name and not effect.folder:
-            self.dead = True
+            self.crashed = True
             raise DiedError
 
 
@@ -77,15 +77,15 @@ class TracedTable:
 
     def writer(self, process: str, *hooks: Hook) -> TableWriter:
         """A process that writes."""
-        told = Hooks((*hooks, TraceFile(str(self.trace), process)))
-        return TableWriter(LocalStorage(self.table), InProcess(), EAGER, clock=self.clock, hook=told)
+        hooks_of_writer = Hooks((*hooks, TraceFile(str(self.trace), process)))
+        return TableWriter(LocalStorage(self.table), InProcess(), EAGER, clock=self.clock, hook=hooks_of_writer)
 
-    def write(self, *keys: int, operation: str = "upsert", process: str = "writer", dies: str = "") -> None:
+    def write(self, *keys: int, operation: str = "upsert", process: str = "writer", crashes_at: str = "") -> None:
         """A write, which may die on the way; its lease ends with it."""
         rows = [{"id": f"k{key}", "region": "north" if key % 2 else "south", "ts": 1} for key in keys]
         request = WriteRequest(operation, pa.Table.from_pylist(rows, SCHEMA), configs=ALONE)
         with suppress(DiedError):
-            self.writer(process, *([DiesAfter(dies)] if dies else [])).write(request)
+            self.writer(process, *([CrashesAfter(crashes_at)] if crashes_at else [])).write(request)
 
     def services(self, process: str = "keeper") -> TableServices:
         """A process that runs services."""
@@ -105,11 +105,11 @@ def served_table(folder: Path, version: int, table_type: str) -> TracedTable:
         if table.logged:
             services.run("logcompaction")
     services.run("compaction" if table.logged else "clean")
-    table.write(1, dies="put_marker")
+    table.write(1, crashes_at="put_marker")
     services.roll_back_failed_writes(ALONE)
     saved = services.savepoint().requested
     table.write(4, 5)
-    table.write(1, 4, dies="put_log_file" if table.logged else "put_base_file")
+    table.write(1, 4, crashes_at="put_log_file" if table.logged else "put_base_file")
     table.write(5, operation="delete")
     services.restore(saved, saved=True)
     services.delete_savepoint(saved)

@@ -24,7 +24,7 @@ SPECIFICATION
 INVARIANTS
   InRange
 """
-# What Apalache is called with is put beside it; a violation is told by its exit code, with a counterexample.
+# What Apalache is called with is put beside it; a violation is reported by its exit code, with a counterexample.
 PROGRAM = """#!/bin/sh
 echo "$@" >> "{calls}"
 cat constants.cfg >> "{calls}" 2>/dev/null
@@ -54,7 +54,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "calls"
 
 
-def test_apalache_that_is_not_there_is_said_in_one_line(
+def test_apalache_that_is_not_there_is_reported_in_one_line(
     specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PATH", str(specs))
@@ -81,9 +81,9 @@ def test_a_violation_is_a_failure_and_counted(specs: Path, calls: Path, capsys: 
     printed = capsys.readouterr().out
     assert "ok   Clock              Apalache: invariants to depth 6" in printed
     assert "FAIL InductiveClock     Apalache: is kept by every step\nviolated" in printed
-    asked = calls.read_text(encoding="utf-8")
-    assert "--no-deadlock --inv=InRange --init=Init --next=Next --length=6 --out-dir=out Clock.tla" in asked
-    assert "CONSTANTS\n  Last = 3\n" in asked
+    calls_made = calls.read_text(encoding="utf-8")
+    assert "--no-deadlock --inv=InRange --init=Init --next=Next --length=6 --out-dir=out Clock.tla" in calls_made
+    assert "CONSTANTS\n  Last = 3\n" in calls_made
 
 
 @pytest.mark.usefixtures("calls")

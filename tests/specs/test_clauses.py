@@ -1,4 +1,4 @@
-"""Clause files are read as values, and whatever is not of their form is told with its place."""
+"""Clause files are read as values, and whatever is not of their form is reported with its place."""
 
 from pathlib import Path
 

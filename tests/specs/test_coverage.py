@@ -60,7 +60,7 @@ def test_a_text_without_a_table_is_a_gap(checkout: Path):
     assert any("section 'First' has no passage" in problem for problem in problems(checkout))
 
 
-def test_a_gap_is_told_with_its_line(checkout: Path):
+def test_a_gap_is_reported_with_its_line(checkout: Path):
     (checkout / TABLE).write_text(FILES[TABLE].replace('"TL-002"', '"TL-998"'), encoding="utf-8")
 
     (problem,) = [problem for problem in lint(checkout).problems if "TL-998" in problem.message]
@@ -112,7 +112,7 @@ def test_a_text_that_drifts_is_found(checkout: Path, texts: Path, old: str, new:
     assert any(message in one for one in found), found
 
 
-def test_an_absent_text_is_told(checkout: Path, texts: Path):
+def test_an_absent_text_is_reported(checkout: Path, texts: Path):
     (texts / "text.txt").unlink()
 
     assert any("cannot be compared" in one for one in differences(checkout, texts))
@@ -130,7 +130,7 @@ def test_the_tables_hold_as_many_passages_as_the_texts_have():
     assert counted == {"timeline-1.0.0": 100, "spec-1.0": 469, "spec-v4": 280, "record-merger-1.1": 166}
 
 
-def test_no_reason_is_idle():
+def test_every_reason_is_used():
     checkout = read_checkout(ROOT)
     used = Counter(entry.reason for entries in read_coverage(checkout).values() for entry in entries if entry.reason)
 

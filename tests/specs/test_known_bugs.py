@@ -7,11 +7,11 @@ import pytest
 from hudi_conformance.pages.known_bug_list import KnownBug, faults, load_known_bugs, page
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.verification.lint.checkout import read_checkout
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 
 ROOT = Path(__file__).parents[2]
 BUGS = load_known_bugs(ROOT)
-SOUND = KnownBug("bug-1", "area", "title", ("RD-001",), ("v9/a::b",), (), (), "", "", "")
+VALID = KnownBug("bug-1", "area", "title", ("RD-001",), ("v9/a::b",), (), (), "", "", "")
 
 
 def test_all_118_are_listed_once() -> None:
@@ -20,13 +20,13 @@ def test_all_118_are_listed_once() -> None:
 
 
 def test_what_an_entry_names_exists() -> None:
-    """Clauses, cases, obligations and tests are real."""
+    """Clauses, cases, properties and tests are real."""
     clauses, cases = (
         read_checkout(ROOT).ids,
         frozenset(case.id.removeprefix("conformance::") for case in load_cases(ROOT)),
     )
 
-    found = [fault for bug in BUGS for fault in faults(bug, clauses, cases, frozenset(OBLIGATIONS))]
+    found = [fault for bug in BUGS for fault in faults(bug, clauses, cases, frozenset(MODEL_PROPERTIES))]
     missing = [test for bug in BUGS for test in bug.tests if not _is_test(test)]
 
     assert found == []
@@ -48,17 +48,17 @@ def test_the_page_names_every_bug() -> None:
 @pytest.mark.parametrize(
     ("bug", "word"),
     [
-        (replace(SOUND, clauses=("RD-999",)), "no clause RD-999"),
-        (replace(SOUND, cases=("v9/none::x",)), "no case v9/none::x"),
-        (replace(SOUND, obligations=("PO-999",)), "no obligation PO-999"),
-        (replace(SOUND, cases=()), "one of the three"),
-        (replace(SOUND, waits="something"), "one of the three"),
-        (replace(SOUND, clauses=()), "names no clause"),
+        (replace(VALID, clauses=("RD-999",)), "no clause RD-999"),
+        (replace(VALID, cases=("v9/none::x",)), "no case v9/none::x"),
+        (replace(VALID, properties=("PO-999",)), "no property PO-999"),
+        (replace(VALID, cases=()), "one of the three"),
+        (replace(VALID, waits="something"), "one of the three"),
+        (replace(VALID, clauses=()), "names no clause"),
     ],
 )
 def test_an_entry_that_says_what_is_not_so_is_found(bug: KnownBug, word: str) -> None:
     """A registry nobody checks would soon be wishful."""
     known = frozenset({"RD-001"}), frozenset({"v9/a::b"}), frozenset({"PO-100"})
 
-    assert not list(faults(SOUND, *known))
+    assert not list(faults(VALID, *known))
     assert any(word in fault for fault in faults(bug, *known))

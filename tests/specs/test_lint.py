@@ -128,7 +128,7 @@ def test_a_damaged_file_never_stops_the_lint(checkout: Path, data: st.DataObject
     (checkout / name).write_text(text, encoding="utf-8")
 
 
-def test_a_dangling_citation_is_told_with_file_and_line(checkout: Path):
+def test_a_dangling_citation_is_reported_with_file_and_line(checkout: Path):
     path = checkout / CASES
     path.write_text(path.read_text(encoding="utf-8").replace('["TL-003"]', '["TL-003", "TL-997"]'), encoding="utf-8")
 
@@ -145,7 +145,7 @@ def test_an_empty_rule_book_is_no_success(checkout: Path):
     assert any("nothing was checked" in str(problem) for problem in lint(checkout).problems)
 
 
-def test_the_exit_code_tells_sound_from_broken_from_absent(
+def test_the_exit_code_separates_valid_broken_and_absent(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     assert main(checkout) == 0

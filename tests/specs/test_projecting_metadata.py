@@ -32,18 +32,22 @@ def listed(instant: int, *days: str) -> frozenset[Value]:
     return frozenset(function({"day": day, "since": 1, "instant": instant, "kind": "base"}) for day in days)
 
 
-def told(instant: int, added: frozenset[Value]) -> Value:
+def metadata_file(instant: int, added: frozenset[Value]) -> Value:
     return function({"instant": instant, "added": added, "removed": frozenset()})
 
 
-BEFORE = {told(0, frozenset()), told(1, listed(1, "d1", "d2")), told(3, listed(3, "d1", "d2"))}
+BEFORE = {
+    metadata_file(0, frozenset()),
+    metadata_file(1, listed(1, "d1", "d2")),
+    metadata_file(3, listed(3, "d1", "d2")),
+}
 
 
-def test_what_each_write_told_the_metadata_table():
+def test_the_entries_of_each_write_in_the_metadata_table():
     first, *_, last = shown(worlds("metadata", "one"))
 
     assert first["metadata"] == BEFORE
-    assert last["metadata"] == {*BEFORE, told(5, listed(5, "d1"))}
+    assert last["metadata"] == {*BEFORE, metadata_file(5, listed(5, "d1"))}
     assert last["stored"] == listed(1, "d1", "d2") | listed(3, "d1", "d2") | listed(5, "d1")
     assert last["indexed"] == frozenset()
 
@@ -59,10 +63,10 @@ def test_an_index_is_announced_built_of_everything_and_switched_on():
         (index, files, True),
         (frozenset(), files | index, True),
     ]
-    assert states[-1]["indexed"] == {told(0, listed(1, "d1", "d2") | listed(3, "d1", "d2"))}
+    assert states[-1]["indexed"] == {metadata_file(0, listed(1, "d1", "d2") | listed(3, "d1", "d2"))}
 
 
-def test_an_indexing_tells_the_last_write_that_it_holds():
+def test_an_indexing_records_the_last_write_that_it_covers():
     last = shown(worlds("indexing", "indexing"))[-1]
 
     assert last["covered"] == {

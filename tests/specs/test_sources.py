@@ -83,7 +83,7 @@ def test_a_changed_section_is_named_with_its_new_sum(tmp_path: Path):
     assert section_sum("## First\nEins.") in problem.message
 
 
-def test_a_text_that_is_absent_is_told(tmp_path: Path):
+def test_a_text_that_is_absent_is_reported(tmp_path: Path):
     sources = written(tmp_path)
     (tmp_path / "text.txt").unlink()
 

@@ -1,4 +1,4 @@
-"""Values and graphs of states are read back as TLC printed them; of two graphs the first lone step is told."""
+"""Values and graphs of states are read back as TLC printed them; of two graphs the first lone step is reported."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -86,7 +86,7 @@ def test_a_dump_that_could_not_be_made_is_an_error(toggles: Path):
         dump_graph(toggles, Run("all", "Toggles", "MCToggles.cfg", None, limit_s=0.01))
 
 
-def test_the_first_lone_step_is_told_with_the_way_to_it():
+def test_the_first_lone_step_is_reported_with_the_path_to_it():
     first, one, other, far = state(0), state(1, a=True), state(1, b=True), state(2, a=True, b=True)
     whole = {(first, "Toggle", one), (first, "Toggle", other), (one, "Toggle", far)}
     checked = Graph(frozenset({first}), frozenset({first, one, other, far}), frozenset(whole))
@@ -101,7 +101,7 @@ def test_the_first_lone_step_is_told_with_the_way_to_it():
     assert list(differing(model, model)) == []
 
 
-def test_other_first_states_are_told_by_variable():
+def test_other_first_states_are_reported_by_variable():
     graphs = [Graph(frozenset({one}), frozenset({one}), frozenset()) for one in (state(0), state(1))]
 
     assert list(differing(*graphs)) == ["the first states differ:", "  count: TLC 0", "         model 1"]

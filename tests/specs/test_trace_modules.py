@@ -10,8 +10,8 @@ from engine_traces import served_table
 from hudi_conformance.corpus.trace_cases import load_trace_cases
 from hudi_conformance.corpus.traces import lines_of, named_instant_line, read_trace
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
-from hudi_conformance.verification.tracing.checking import Verdict, judge
-from hudi_conformance.verification.tracing.console import check, told_verdict
+from hudi_conformance.verification.tracing.checking import Verdict, check_traces
+from hudi_conformance.verification.tracing.console import check, describe_verdict
 from hudi_conformance.verification.tracing.modules import Line, Trace, sample_module
 from hudi_conformance.verification.tracing.samples import SPOILT, samples
 from hudi_conformance.verification.tracing.samples import lines_of as sample_lines
@@ -66,21 +66,21 @@ def disagreements(traces: Sequence[Trace], verdicts: Sequence[Verdict]) -> Itera
     for trace, verdict in zip(traces, verdicts, strict=True):
         refused = accepts(trace.lines, trace.before)
         if (refused.number if refused else 0) != (0 if verdict.accepted else verdict.number):
-            yield f"{trace.name}: model {refused}, TLA+ {told_verdict(trace.lines, verdict) or 'accepted'}"
+            yield f"{trace.name}: model {refused}, TLA+ {describe_verdict(trace.lines, verdict) or 'accepted'}"
 
 
 @pytest.mark.slow
 def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refused_alike() -> None:
     """Ways through every scenario, and the same with a line moved, missing, doubled or changed: one run of TLC."""
     names = sorted(SCENARIOS.keys() - {"slow-writer"})
-    sound = [walked(name, seed) for name in names for seed in range(WALKS)]
-    wrong = [spoilt(one, seed) for one in sound for seed in range(SPOILT_OF_EACH)]
-    traces = [*sound, *wrong, walked("slow-writer", 0)]
-    verdicts = judge(SPECS, traces)
+    accepted = [walked(name, seed) for name in names for seed in range(WALKS)]
+    wrong = [spoilt(one, seed) for one in accepted for seed in range(SPOILT_OF_EACH)]
+    traces = [*accepted, *wrong, walked("slow-writer", 0)]
+    verdicts = check_traces(SPECS, traces)
 
     assert list(disagreements(traces, verdicts)) == []
-    assert all(one.accepted for one in verdicts[: len(sound)])
-    assert sum(not one.accepted for one in verdicts[len(sound) :]) > len(wrong) / 3
+    assert all(one.accepted for one in verdicts[: len(accepted)])
+    assert sum(not one.accepted for one in verdicts[len(accepted) :]) > len(wrong) / 3
 
 
 @pytest.mark.slow
@@ -88,19 +88,19 @@ def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refuse
 def test_what_the_engine_does_is_accepted(tmp_path: Path, version: int, table_type: str) -> None:
     """Writes, every service, deaths, a restore and archivals; and spoilt traces are refused at the same line."""
     lines = served_table(tmp_path, version, table_type).lines()
-    sound = Trace("engine", lines)
-    traces = [sound, *(spoilt(sound, seed) for seed in range(24))]
-    verdicts = judge(SPECS, traces)
+    accepted = Trace("engine", lines)
+    traces = [accepted, *(spoilt(accepted, seed) for seed in range(24))]
+    verdicts = check_traces(SPECS, traces)
 
     assert {one["effect"] for one in lines} >= {"create_instant", "delete_instant", "commit_metadata_table"}
-    assert told_verdict(lines, verdicts[0]) == ""
+    assert describe_verdict(lines, verdicts[0]) == ""
     assert list(disagreements(traces, verdicts)) == []
 
 
 def test_each_rule_refuses_a_trace_that_only_it_refuses() -> None:
     """The model refuses the same lines as the module does; TLC's runs show that each passes without its rule."""
     traces = samples()
-    verdicts = judge(SPECS, traces)
+    verdicts = check_traces(SPECS, traces)
 
     assert list(disagreements(traces, verdicts)) == []
     assert [one.broken for one in verdicts] == [(), (), *((rule,) for rule in SPOILT)]
@@ -113,7 +113,7 @@ def test_the_samples_beside_the_modules_are_those_that_are_generated() -> None:
 
 def test_an_empty_trace_among_others_is_no_accepted_one() -> None:
     """A tracer that wrote nothing must not pass."""
-    (found,) = judge(SPECS, [Trace("empty", ())])
+    (found,) = check_traces(SPECS, [Trace("empty", ())])
 
     assert not found.accepted
 
@@ -131,27 +131,27 @@ def test_the_command_names_the_line_the_rule_and_what_was_allowed(tmp_path: Path
         "nobody take_lock nobody, nobody generate_time 7, nobody create_instant commit REQUESTED 7, "
         'nobody release_lock nobody, nobody put_marker 7 süd "b\\ CREATE'
     )
-    sound = list(lines)
+    accepted = list(lines)
     out = Console(width=2000, record=True)
 
-    assert check(written(tmp_path, sound), out, model=True, tla=True) == 0
-    put = {**sound[-1], "effect": "put_base_file", "file": "other"}
+    assert check(written(tmp_path, accepted), out, model=True, tla=True) == 0
+    put = {**accepted[-1], "effect": "put_base_file", "file": "other"}
     del put["io_type"]
-    assert check(written(tmp_path, [*sound, put]), out, model=True, tla=True) == 1
-    told = out.export_text()
-    assert "TLA+: line 6: nobody put_base_file 20250101000000007 süd other: marker before file; allowed: " in told
-    assert 'put_base_file 20250101000000007 süd "b\\; ' in told
-    assert told.count("both agree") == 2
+    assert check(written(tmp_path, [*accepted, put]), out, model=True, tla=True) == 1
+    printed = out.export_text()
+    assert "TLA+: line 6: nobody put_base_file 20250101000000007 süd other: marker before file; allowed: " in printed
+    assert 'put_base_file 20250101000000007 süd "b\\; ' in printed
+    assert printed.count("both agree") == 2
     assert check(written(tmp_path, ()), out, model=True, tla=False) == 2
     assert "the trace is empty" in out.export_text()
 
 
-def test_the_line_of_a_file_that_is_gone_is_told_by_its_name() -> None:
+def test_the_line_of_a_file_that_is_gone_is_reported_by_its_name() -> None:
     """A slow writer gives up what its rollback has removed already."""
     names = ("1.inflight", "1.commit.requested", "1.deltacommit.inflight", "1_2.commit", "1.commit", "3.savepoint")
-    told = [" ".join(named_instant_line(name).values()) for name in names]
+    lines = [" ".join(named_instant_line(name).values()) for name in names]
 
-    assert told == [
+    assert lines == [
         "commit INFLIGHT 1",
         "commit REQUESTED 1",
         "deltacommit INFLIGHT 1",
@@ -171,7 +171,7 @@ def test_every_move_of_a_slow_writer_has_its_lines() -> None:
 def test_the_modules_say_of_trace_cases_what_the_cases_say() -> None:
     """Every accepted trace is accepted, every refused one at the line that its case names."""
     cases = load_trace_cases(SPECS.parents[1])
-    verdicts = judge(SPECS, [Trace(one.name, one.lines) for one in cases])
+    verdicts = check_traces(SPECS, [Trace(one.name, one.lines) for one in cases])
 
     found = [0 if one.accepted else one.number for one in verdicts]
     assert found == [one.refused for one in cases]

@@ -33,13 +33,13 @@ def test_its_readme_names_every_file_that_one_edits(tmp_path: Path, language: st
     """Twenty lines that tell a newcomer what lies where."""
     files = write_adapter(language, tmp_path / "theirs")
 
-    told = (tmp_path / "theirs" / "README.md").read_text(encoding="utf-8")
+    readme = (tmp_path / "theirs" / "README.md").read_text(encoding="utf-8")
     sources = [
         file.name for file in files if file.suffix in {".py", ".rs", ".java", ".toml"} and "test" not in str(file)
     ]
     helpers = {"Cargo.toml", "lib.rs", "mergers.rs", "Failure.java"}
-    assert [name for name in sources if name not in helpers and name not in told] == []
-    assert len(told.splitlines()) <= 32
+    assert [name for name in sources if name not in helpers and name not in readme] == []
+    assert len(readme.splitlines()) <= 32
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

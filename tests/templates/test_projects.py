@@ -52,9 +52,9 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     language = str(request.param)
     absent = [tool for tool in TOOLS[language] if shutil.which(tool) is None]
     if absent:
-        told = f"{', '.join(absent)} not on PATH"
-        assert REQUIRED not in os.environ, told
-        pytest.skip(told)
+        reason = f"{', '.join(absent)} not on PATH"
+        assert REQUIRED not in os.environ, reason
+        pytest.skip(reason)
     folder = tmp_path_factory.mktemp("templates") / f"{language}-reader"
     run(folder.parent, f"hudi-conformance new-adapter {folder.name} --language {language}")
     for name, command in workflow_steps(folder).items():
@@ -66,15 +66,15 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.mark.templates
 def test_the_steps_of_its_workflow_pass(project: Path):
     """What somebody copies into CI is green on the first day; one area stands for all here."""
-    asked = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
-    told = {
+    seen = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
+    steps = {
         name: run(project, command, PYTEST_ADDOPTS="--conformance-area=history")
-        for name, command in asked.items()
+        for name, command in seen.items()
         if not name.lower().endswith("unit tests")
     }
 
-    assert "speaks the protocol" in told["Does the adapter speak the protocol?"]
-    assert " passed, " in told["Ask every case"]
+    assert "speaks the protocol" in steps["Does the adapter speak the protocol?"]
+    assert " passed, " in steps["Ask every case"]
     assert (project / "conformance.xml").is_file()
 
 
@@ -85,10 +85,10 @@ def test_what_it_answers_is_right_and_it_says_what_it_lacks(project: Path):
     run(project, f"hudi-conformance run --adapter adapter.toml {areas} --jobs 2 --report out")
 
     results = read_results(project / "out")
-    asked = [line for line in results.cases if line["verdict"] != "unsupported"]
-    assert {line["verdict"] for line in asked} == {"pass"}
-    assert len(asked) > 50
-    assert {line["table_version"] for line in asked} == {4, 5, 6, 8, 9}
+    seen = [line for line in results.cases if line["verdict"] != "unsupported"]
+    assert {line["verdict"] for line in seen} == {"pass"}
+    assert len(seen) > 50
+    assert {line["table_version"] for line in seen} == {4, 5, 6, 8, 9}
     assert results.footer["implementations"][project.name]["name"] == project.name
 
 

@@ -43,9 +43,9 @@ def _pairs(
             "strategy": merger.strategy,
             "columns": columns,
             "ordering": ordering,
-            "older": _told(older),
-            "newer": _told(newer),
-            "merged": _told(merger.merge(rule, older, newer)),
+            "older": _version_json(older),
+            "newer": _version_json(newer),
+            "merged": _version_json(merger.merge(rule, older, newer)),
         }
 
 
@@ -78,7 +78,7 @@ def _row(values: dict[str, Any], ordering: tuple[Any, ...] | None) -> Version:
     return Version("k", Record(values), ordering)
 
 
-def _told(version: Version) -> dict[str, Any]:
+def _version_json(version: Version) -> dict[str, Any]:
     values = None if version.record is None else dict(version.record.values)
     return {"values": values, "ordering": version.ordering, "is_delete": version.is_delete}
 

@@ -136,12 +136,12 @@ class ApacheHudi:
         reader = self.session.read.format("hudi").options(**configs, **options)
         frame = _selected(prepare(reader.load(str(request.table))), request.params)
         target = request.out_dir / "spark"
-        before = notices.said_so_far(self._scratch)
+        before = notices.log_length(self._scratch)
         frame.coalesce(1).write.parquet(str(target))
         parts = sorted(target.glob("part-*.parquet"))
         if len(parts) != 1:
             raise RuntimeError(f"Spark wrote {len(parts)} files where one was asked for")
-        warnings = notices.corrupt_blocks(notices.said_since(self._scratch, before), request.table)
+        warnings = notices.corrupt_blocks(notices.log_after(self._scratch, before), request.table)
         return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
 
 
@@ -171,8 +171,8 @@ def _selected(frame: Any, params: Mapping[str, Any]) -> Any:
     with_meta = bool(params.get("meta_columns", False))
     names = [name for name in frame.columns if with_meta or not name.startswith("_hoodie_")]
     if columns is not None:
-        asked = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
-        names = list(dict.fromkeys(asked))
+        selected = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
+        names = list(dict.fromkeys(selected))
     return frame.select(*(f"`{name}`" for name in names))
 
 
@@ -183,9 +183,9 @@ def _guarded(operation: Callable[[Request], Answer], version: str, request: Requ
     try:
         return operation(request)
     except (Py4JJavaError, PySparkException) as error:
-        told = text_of(error)
-        causes = [line for line in told.splitlines() if line.strip() and not line.startswith("\t")]
-        found = too_new(request.table, version) or refusal(told, writes=request.op in WRITING_OPS)
+        trace = text_of(error)
+        causes = [line for line in trace.splitlines() if line.strip() and not line.startswith("\t")]
+        found = too_new(request.table, version) or refusal(trace, writes=request.op in WRITING_OPS)
         raise found or RuntimeError(" <- ".join(causes)) from error
 
 
@@ -235,7 +235,7 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until the stop command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--version", default="1.1.1")
     serve(adapter(parser.parse_args().version))

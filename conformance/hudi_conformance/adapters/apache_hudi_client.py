@@ -20,7 +20,7 @@ _ALONE = {
     "hoodie.datasource.write.row.writer.enable": "false",
 }
 # What the properties say that a writer must not take back as its own choice.
-_NOT_TOLD = ("hoodie.table.checksum", "hoodie.table.metadata.partitions", "hoodie.table.initial.version")
+_NOT_PASSED = ("hoodie.table.checksum", "hoodie.table.metadata.partitions", "hoodie.table.initial.version")
 
 
 class WriteClient:
@@ -29,9 +29,9 @@ class WriteClient:
     def __init__(self, session: Any, release: str, table: Path, configs: Mapping[str, str]) -> None:
         self.session, self.release, self.table = session, release, table
         self.settings = settings(table, release, configs)
-        self.told = with_defaults(session, self.settings)
+        self.options = with_defaults(session, self.settings)
         self.schema = table_schema(session, release, table)
-        self.java = opened(session, table, self.schema, self.settings["hoodie.table.name"], self.told)
+        self.java = opened(session, table, self.schema, self.settings["hoodie.table.name"], self.options)
 
     @property
     def jvm(self) -> Any:
@@ -63,14 +63,14 @@ def client_of(session: Any, release: str, table: Path, configs: Mapping[str, str
 
 
 def settings(table: Path, release: str, configs: Mapping[str, str]) -> dict[str, str]:
-    """The table's properties, what a data source is told, and what was asked for, the later before the earlier."""
+    """The table's properties, what a data source receives, and what was asked for, the later before the earlier."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
-    kept = {key: value for key, value in properties.items() if key not in _NOT_TOLD}
+    kept = {key: value for key, value in properties.items() if key not in _NOT_PASSED}
     return {**kept, **write_options(table, release), **_ALONE, **configs}
 
 
 def table_schema(session: Any, release: str, table: Path) -> str:
-    """The table's own columns as an Avro schema; empty where nothing tells them yet."""
+    """The table's own columns as an Avro schema; empty where nothing shows them yet."""
     jvm = session._jvm  # noqa: SLF001
     resolver = jvm.org.apache.hudi.common.table.TableSchemaResolver(hudi_views.meta_client(session, table))
     newer = release.startswith("1.2")
@@ -84,10 +84,10 @@ def with_defaults(session: Any, given: Mapping[str, str]) -> Any:
     return utils.parametersWithWriteDefaults(scala_map(session, given))
 
 
-def opened(session: Any, table: Path, schema: str, name: str, told: Any) -> Any:
+def opened(session: Any, table: Path, schema: str, name: str, options: Any) -> Any:
     """The client in Java."""
     jvm, context = session._jvm, session._jsc  # noqa: SLF001
-    java = jvm.scala.collection.JavaConversions.mapAsJavaMap(told)
+    java = jvm.scala.collection.JavaConversions.mapAsJavaMap(options)
     return jvm.org.apache.hudi.DataSourceUtils.createHoodieClient(context, schema, str(table), name, java)
 
 
@@ -123,7 +123,7 @@ def records_of(client: WriteClient, frame: Any, operation: Any, instant: str) ->
     name = client.settings["hoodie.table.name"]
     record, namespace = f"{name}_record", f"hoodie.{name}"
     schema = _parsed(client, client.schema) if client.schema else _converted(client, frame, record, namespace)
-    parts = [frame._jdf, client.java.getConfig(), client.told, record, namespace]  # noqa: SLF001
+    parts = [frame._jdf, client.java.getConfig(), client.options, record, namespace]  # noqa: SLF001
     parts += [schema, schema, operation, instant, False, False, False]
     if client.release.startswith(("1.1", "1.2")):
         parts.append(hudi_views.meta_client(client.session, client.table).getTableConfig())

@@ -13,7 +13,7 @@ from hudi_conformance.adapters.apache_hudi_writing import configs_of
 from hudi_conformance.apache import hudi_views
 
 _TYPES = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT", "clustering": "CLUSTER", "clean": "CLEAN"}
-# Indexing refuses to run where writers are not told that they may not be alone.
+# Indexing refuses to run where writers are not informed that they may not be alone.
 _BESIDE_WRITERS = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
@@ -39,8 +39,8 @@ def schedule(session: Any, release: str, request: Request) -> Answer:
 
 def _index_plan(client: WriteClient, params: Mapping[str, Any]) -> Any:
     kinds = client.jvm.org.apache.hudi.metadata.MetadataPartitionType
-    asked = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
-    wanted = java_list(client.session, (kinds.valueOf(one) for one in asked))
+    indexes = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
+    wanted = java_list(client.session, (kinds.valueOf(one) for one in indexes))
     if client.is_old:
         return client.java.scheduleIndexing(wanted)
     return client.java.scheduleIndexing(wanted, java_list(client.session, ()))

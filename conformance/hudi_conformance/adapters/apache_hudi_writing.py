@@ -23,7 +23,7 @@ _PLAIN = {
     "hoodie.metadata.enable": "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
-    # The data source compacts after every fifth write unless it is told not to.
+    # The data source compacts after every fifth write by default.
     "hoodie.compact.inline": "false",
     "hoodie.insert.shuffle.parallelism": "1",
     "hoodie.upsert.shuffle.parallelism": "1",
@@ -31,7 +31,7 @@ _PLAIN = {
     "hoodie.delete.shuffle.parallelism": "1",
     "hoodie.bloom.index.parallelism": "1",
     "hoodie.write.auto.upgrade": "false",
-    # Releases have encoded a single key field in two ways; 1.1.1 asks which one it was, unless told not to.
+    # Releases have encoded a single key field in two ways; 1.1.1 asks which one it was, by default.
     "hoodie.write.complex.keygen.validation.enable": "false",
     # Writers of one process share the lock that the process has; only those take it that may not be alone.
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
@@ -54,8 +54,8 @@ OPERATIONS = {
     "delete_partition",
     "partial_update",
 }
-# What the data source is told from a table's properties, wherever it has them.
-_TOLD = {
+# What the data source receives from a table's properties, wherever it has them.
+_PASSED_OPTIONS = {
     "hoodie.table.name": "hoodie.table.name",
     "hoodie.datasource.write.table.type": "hoodie.table.type",
     "hoodie.datasource.write.recordkey.field": "hoodie.table.recordkey.fields",
@@ -66,7 +66,7 @@ _TOLD = {
     "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
 }
 # Before merge modes a payload class said the same, and a writer has a default of its own instead of the table's.
-_TOLD_BEFORE_MODES = {"hoodie.datasource.write.payload.class": "hoodie.compaction.payload.class"}
+_PASSED_BEFORE_MODES = {"hoodie.datasource.write.payload.class": "hoodie.compaction.payload.class"}
 _PAYLOADS = {
     "EVENT_TIME_ORDERING": "DefaultHoodieRecordPayload",
     "COMMIT_TIME_ORDERING": "OverwriteWithLatestAvroPayload",
@@ -136,19 +136,19 @@ def write(session: Any, release: str, request: Request) -> Answer:
 
 
 def write_options(table: Path, release: str) -> dict[str, str]:
-    """What the data source must be told about a table that is there, since it does not take all of it from there."""
+    """What the data source must receive about a table that is there, since it does not take all of it from there."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
     partitions = [
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
     ]
     kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
-    asked = {**_TOLD, **_TOLD_BEFORE_MODES} if release.startswith("0.") else _TOLD
-    told = {key: properties[name] for key, name in asked.items() if properties.get(name)}
+    key_names = {**_PASSED_OPTIONS, **_PASSED_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
+    passed = {key: properties[name] for key, name in key_names.items() if properties.get(name)}
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,
-        **told,
+        **passed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
         "hoodie.datasource.write.partitionpath.field": ",".join(partitions),
         "hoodie.datasource.write.keygenerator.class": properties.get(

@@ -25,7 +25,7 @@ from hudi_model.queries import Warning as ModelWarning
 from hudi_model.tables import RELEASED, Readings
 
 from hudi_conformance.bridge import load_for, writing
-from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
+from hudi_conformance.bridge.operations import OPERATIONS, READINGS, ModelAnswer, evaluate
 
 FEATURES = (
     "table-version-4",
@@ -65,7 +65,7 @@ FEATURES = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the protocol, with one rule broken if told so."""
+    """Serve the protocol, with one rule broken where configured."""
     parser = argparse.ArgumentParser(prog="hudi_conformance.adapters.model")
     parser.add_argument("--mutant", help="answer with this one rule broken")
     parser.add_argument("--reading", choices=sorted(READINGS), default="released", help="where a clause has two")
@@ -92,12 +92,12 @@ def adapter(readings: Readings = RELEASED, mutant: str | None = None) -> Adapter
 
 
 def _read(readings: Readings, request: Request) -> Answer:
-    return _answer(ask(load_for(request.op, request.table, request.params), request.op, request.params, readings))
+    return _answer(evaluate(load_for(request.op, request.table, request.params), request.op, request.params, readings))
 
 
 def _write(session: writing.Session, request: Request) -> Answer:
     value = session.run(request.op, request.table, request.params)
-    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in session.told))
+    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in session.warnings))
 
 
 def _refusing(operation: Operation) -> Operation:
@@ -116,7 +116,7 @@ def _refusing(operation: Operation) -> Operation:
     return answer
 
 
-def _answer(answered: Answered) -> Answer:
+def _answer(answered: ModelAnswer) -> Answer:
     warnings = tuple(map(_warning, answered.warnings))
     return RowsAnswer(answered.content, warnings) if answered.has_rows else ValueAnswer(answered.content, warnings)
 

@@ -55,9 +55,9 @@ class NativeErrors:
 def selected(rows: pa.Table, params: Mapping[str, Any]) -> pa.Table:
     """The columns that a request asks for: without meta fields unless it wants them."""
     with_meta = bool(params.get("meta_columns", False))
-    asked = params.get("columns")
+    columns = params.get("columns")
     names = [name for name in rows.column_names if with_meta or not name.startswith("_hoodie_")]
-    if asked is not None:
-        meta = [name for name in names if name in META_FIELDS and name not in asked]
-        names = [*meta, *(name for name in rows.column_names if name in asked)]
+    if columns is not None:
+        meta = [name for name in names if name in META_FIELDS and name not in columns]
+        names = [*meta, *(name for name in rows.column_names if name in columns)]
     return rows.select(names)

@@ -62,8 +62,8 @@ def _fetch(bundle: Bundle, jar: Path) -> None:
     except subprocess.TimeoutExpired as late:
         raise BundleUnavailableError(f"fetching {bundle.coordinate} took over {_FETCH_LIMIT_SECONDS} s") from late
     if done.returncode != 0 or not jar.is_file():
-        said = "\n".join(done.stderr.strip().splitlines()[-15:])
-        raise BundleUnavailableError(f"{bundle.coordinate} could not be fetched:\n{said}")
+        output = "\n".join(done.stderr.strip().splitlines()[-15:])
+        raise BundleUnavailableError(f"{bundle.coordinate} could not be fetched:\n{output}")
 
 
 def _verify(bundle: Bundle, jar: Path) -> None:

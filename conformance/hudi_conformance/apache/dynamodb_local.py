@@ -94,8 +94,8 @@ def _resolve(release: Released, aside: Path) -> None:
     except subprocess.TimeoutExpired as late:
         raise BundleUnavailableError(f"fetching {release.coordinate} took over {_FETCH_LIMIT_SECONDS} s") from late
     if done.returncode != 0:
-        said = "\n".join(done.stdout.strip().splitlines()[-15:])
-        raise BundleUnavailableError(f"{release.coordinate} could not be fetched:\n{said}")
+        output = "\n".join(done.stdout.strip().splitlines()[-15:])
+        raise BundleUnavailableError(f"{release.coordinate} could not be fetched:\n{output}")
 
 
 def _ivy(aside: Path) -> list[str]:

@@ -141,7 +141,7 @@ def table_info(session: Any, table: Path, release: str) -> dict[str, Any]:
 
 def _merge_mode(session: Any, config: Any, release: str) -> str | None:
     mode, version = config.getRecordMergeMode(), config.getTableVersion()
-    said = (
+    output = (
         mode,
         config.getPayloadClass(),
         config.getRecordMergeStrategyId(),
@@ -151,7 +151,7 @@ def _merge_mode(session: Any, config: Any, release: str) -> str | None:
         configs = session._jvm.org.apache.hudi.common.table.HoodieTableConfig  # noqa: SLF001
         old = release.startswith("1.0.")
         infer = configs.inferCorrectMergingBehavior if old else configs.inferMergingConfigsForPreV9Table
-        mode = infer(*said, version).getLeft()
+        mode = infer(*output, version).getLeft()
     return None if mode is None else str(mode.toString())
 
 

@@ -1,4 +1,4 @@
-"""What Apache Hudi tells its log rather than its caller: the corrupt log blocks that it skipped.
+"""What Apache Hudi states its log rather than its caller: the corrupt log blocks that it skipped.
 
 The protocol wants them as warnings, so the session's log of that one class goes to a file of its own.
 """
@@ -48,12 +48,12 @@ def notices_file(folder: Path) -> Path:
     return folder / "notices.log"
 
 
-def said_since(folder: Path, offset: int) -> str:
+def log_after(folder: Path, offset: int) -> str:
     """The notices from a size of the file on."""
     return notices_file(folder).read_bytes()[offset:].decode("utf-8", "replace")
 
 
-def said_so_far(folder: Path) -> int:
+def log_length(folder: Path) -> int:
     """The present size of the file."""
     return notices_file(folder).stat().st_size
 

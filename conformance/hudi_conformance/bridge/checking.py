@@ -33,7 +33,7 @@ _READERS: Final = 16
 
 DataFile: TypeAlias = BaseFile | LogFile
 Progress: TypeAlias = Callable[[int, int], object]
-"""Told how many files have been looked at, and how many there are."""
+"""Receives how many files have been looked at, and how many there are."""
 
 
 def load_for(op: str, path: Path | str, params: Mapping[str, object]) -> Table:

@@ -25,7 +25,7 @@ def decoded(decode: Callable[[], _T]) -> _T | Damaged | UnsupportedContent:
         return UnsupportedContent(lack.feature, lack.file)
 
 
-def sound(decode: Callable[[], _T], clause: str, reason: Reason) -> _T | Damaged:
+def decoded_or_damaged(decode: Callable[[], _T], clause: str, reason: Reason) -> _T | Damaged:
     """The same where the model has no place for content of an unread kind: that counts as damaged."""
     found = decoded(decode)
     if isinstance(found, UnsupportedContent):

@@ -35,7 +35,7 @@ _FILLER = b"garbage "
 
 
 def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
-    """A file of the format that its name tells: the meta columns, then the columns of `schema` that the records have.
+    """A file of the format that its name shows: the meta columns, then the columns of `schema` that the records have.
 
     Raises:
         ValueError: the records are damaged or unread, or the file is neither Parquet nor HFile.

@@ -32,7 +32,7 @@ from hudi_model.files import (
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import decoded, sound
+from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
 from hudi_conformance.bridge.schemas import model_schema
 
 UNREAD: Final = "unread"
@@ -51,7 +51,7 @@ def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileNa
 def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
     """A log file with its blocks; that no query reads those of the change feed is the model's to say."""
     data = storage.read(path)
-    blocks = sound(lambda: _blocks(data, path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
+    blocks = decoded_or_damaged(lambda: _blocks(data, path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
     return log_file(partition, name, blocks, len(data))
 
 

@@ -20,7 +20,7 @@ from hudi_model.rejection import Reason
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import damaged, sound
+from hudi_conformance.bridge.damage import damaged, decoded_or_damaged
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 from hudi_conformance.bridge.timeline_contents import clean_content, commit_content, load_content, rollback_content
 
@@ -79,14 +79,14 @@ def _archived_instant(row: files.HistoryRow, path: str) -> ArchivedInstant:
         unknown = Damaged(Reason.TIMELINE_FILE_CORRUPT, "TL-030", path, f"unknown action {row.action!r}")
         return ArchivedInstant(InstantTime(requested), None, Action.COMMIT, unknown)
     done = TimelineFileName(requested, row.action, "COMPLETED", completed)
-    asked = TimelineFileName(requested, _PLANNED.get(row.action, row.action), "REQUESTED", None)
+    requested_state = TimelineFileName(requested, _PLANNED.get(row.action, row.action), "REQUESTED", None)
     content = with_header(row.metadata or b"", row.action, path)
     return ArchivedInstant(
         InstantTime(requested),
         InstantTime(completed) if completed else None,
         Action(row.action),
         load_content(content, path, done),
-        _plan(row.plan or b"", path, asked),
+        _plan(row.plan or b"", path, requested_state),
     )
 
 
@@ -119,7 +119,9 @@ def _collapsed(group: tuple[archived_log.ArchivedState, ...]) -> ArchivedInstant
 def _content(found: archived_log.Content | None) -> Content:
     match found:
         case CommitMetadata():
-            return sound(lambda: commit_content(found, "archived log"), "TL-032", Reason.TIMELINE_FILE_CORRUPT)
+            return decoded_or_damaged(
+                lambda: commit_content(found, "archived log"), "TL-032", Reason.TIMELINE_FILE_CORRUPT
+            )
         case plans.CleanMetadata():
             return clean_content(found)
         case plans.RollbackMetadata():
@@ -200,7 +202,11 @@ def history_file_bytes(file: HistoryFile, table_name: str) -> bytes:
 def _row(one: ArchivedInstant, table_name: str) -> files.HistoryRow:
     done = TimelineEntry(one.requested, one.action, State.COMPLETED, one.completed, one.metadata, "history")
     planned = Action(_PLANNED.get(one.action, one.action))
-    asked = TimelineEntry(one.requested, planned, State.REQUESTED, None, one.plan, "history")
-    plan = None if one.plan is None or isinstance(one.plan, OtherContent) else content_bytes(asked, 2, table_name, {})
+    requested_state = TimelineEntry(one.requested, planned, State.REQUESTED, None, one.plan, "history")
+    plan = (
+        None
+        if one.plan is None or isinstance(one.plan, OtherContent)
+        else content_bytes(requested_state, 2, table_name, {})
+    )
     metadata = None if isinstance(one.metadata, OtherContent) else content_bytes(done, 2, table_name, {})
     return files.HistoryRow(one.requested, one.completed, one.action.value, metadata, plan)

@@ -18,7 +18,7 @@ from hudi_format.names import (
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, Content, State, TimelineEntry
-from hudi_model.configuration import Properties, sound_properties, timeline_layout
+from hudi_model.configuration import Properties, timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import BaseFile, Damaged, LogFile, Schema
 from hudi_model.metadata import SCHEMA
@@ -111,7 +111,7 @@ def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
 def _history(storage: Storage, main: Properties, backup: Properties) -> History:
     """What archival moved off the timeline; nothing where no properties tell its place."""
     try:
-        return load_history(storage, sound_properties(main, backup))
+        return load_history(storage, valid_properties(main, backup))
     except (Rejection, Unsupported):
         return History()
 
@@ -128,7 +128,7 @@ def _properties(storage: Storage, path: str) -> Properties:
 def _create_schema(main: Properties, backup: Properties) -> Schema | None:
     """The columns given when the table was created; None where none were, or they do not parse."""
     try:
-        text = sound_properties(main, backup).get(CREATE_SCHEMA)
+        text = valid_properties(main, backup).get(CREATE_SCHEMA)
         return model_schema(record_schema(text, PROPERTIES_FILE)) if text else None
     except (Rejection, FormatError, UnsupportedFormat):
         return None
@@ -137,7 +137,7 @@ def _create_schema(main: Properties, backup: Properties) -> Schema | None:
 def _timeline_place(main: Properties, backup: Properties) -> tuple[str, Literal[1, 2]] | None:
     """Folder and layout of the timeline; None where no properties tell them."""
     try:
-        properties = sound_properties(main, backup)
+        properties = valid_properties(main, backup)
         return timeline_folder(properties), 1 if timeline_layout(properties) == 1 else 2
     except (Rejection, Unsupported):
         return None

@@ -8,7 +8,7 @@ from hudi_format.storage import Storage
 from hudi_format.table import index_definitions
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
 from hudi_model.actions import IndexDefinition
-from hudi_model.configuration import sound_properties
+from hudi_model.configuration import valid_properties
 from hudi_model.files import META_FIELDS
 from hudi_model.filters import FUNCTIONS
 from hudi_model.indexes import filter_of_file
@@ -49,7 +49,7 @@ def index_forms(
 
 def _definitions(storage: Storage, table: Table) -> tuple[index_definitions.IndexDefinition, ...]:
     try:
-        path = sound_properties(table.properties, table.backup_properties).get(DEFINITIONS_KEY, "") or DEFINITIONS_FILE
+        path = valid_properties(table.properties, table.backup_properties).get(DEFINITIONS_KEY, "") or DEFINITIONS_FILE
         return parse_index_definitions(storage.read(path), path)
     except (FormatError, Rejection, FileNotFoundError):
         return ()

@@ -31,7 +31,7 @@ from hudi_model.indexes import joined
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import decoded, sound
+from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
 from hudi_conformance.bridge.metadata_entries import IndexForm
 
 METADATA_TABLE = ".hoodie/metadata"
@@ -52,7 +52,7 @@ class MetadataFiles:
     def log_file(self, storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
         """A log file whose blocks put entries or take them away."""
         data = storage.read(path)
-        blocks = sound(
+        blocks = decoded_or_damaged(
             lambda: tuple(
                 block
                 for raw in read_blocks(data, path)

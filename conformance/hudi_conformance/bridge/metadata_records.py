@@ -106,8 +106,8 @@ class RecordForm:
             }
         )
 
-    def _size(self, path: str, told: int) -> int:
-        return told or self.sizes.get(path, 0)
+    def _size(self, path: str, recorded: int) -> int:
+        return recorded or self.sizes.get(path, 0)
 
     def _statistics(self, column: str, file: str, found: list[Any], *, is_tight_bound: bool = False) -> ColumnStats:
         least, greatest, nulls, count = found

@@ -13,7 +13,7 @@ from hudi_format.names import PARTITION_METAFILE
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, IndexDefinition, serialise_index_definitions
 from hudi_format.table.properties import serialise_properties
 from hudi_model import actions
-from hudi_model.configuration import sound_properties, timeline_layout
+from hudi_model.configuration import timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record
 from hudi_model.indexes import UNINDEXED
@@ -56,7 +56,7 @@ def metadata_files(
     metadata = table.metadata
     if metadata is None:
         return
-    properties = dict(sound_properties(metadata.properties, None))
+    properties = dict(valid_properties(metadata.properties, None))
     properties |= _NEWER if timeline_layout(properties) > 1 else _OF_VERSION_6
     yield f"{METADATA_TABLE}/.hoodie/hoodie.properties", serialise_properties(properties, _COMMENTS)
     own: dict[str, int] = {}
@@ -68,8 +68,8 @@ def metadata_files(
         path = f"{METADATA_TABLE}/{timeline_folder(properties)}/{entry.name}"
         if path not in there:
             stated = entry.content
-            told = replace(stated, schema=None) if isinstance(stated, actions.CommitMetadata) else stated
-            yield path, content_bytes(replace(entry, content=told), layout, properties["hoodie.table.name"], own)
+            content = replace(stated, schema=None) if isinstance(stated, actions.CommitMetadata) else stated
+            yield path, content_bytes(replace(entry, content=content), layout, properties["hoodie.table.name"], own)
 
 
 def _index_files(table: Table, sizes: Mapping[str, int], there: Collection[str]) -> Iterator[tuple[str, bytes]]:
@@ -115,18 +115,18 @@ def store_metadata(table: Table, base: Path, sizes: Mapping[str, int]) -> None:
         return
     if built(table) - {one.name for one in metadata.indexes}:
         raise Unsupported("expression-index")
-    _remove_strangers(metadata, base / METADATA_TABLE)
+    _remove_unknown_files(metadata, base / METADATA_TABLE)
     there = {path.relative_to(base).as_posix() for path in (base / METADATA_TABLE).rglob("*") if path.is_file()}
     for name, data in (*definitions_file(table), *metadata_files(table, sizes, there)):
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_bytes(data)
 
 
-def _remove_strangers(metadata: Table, folder: Path) -> None:
+def _remove_unknown_files(metadata: Table, folder: Path) -> None:
     """Files of indexes and of the timeline that the metadata table no longer has."""
     files: list[BaseFile | LogFile] = [*metadata.base_files, *metadata.log_files]
     kept = {f"{one.partition}/{one.name}" for one in files} | {f"{one.partition}/{PARTITION_METAFILE}" for one in files}
-    times = folder / timeline_folder(sound_properties(metadata.properties, None))
+    times = folder / timeline_folder(valid_properties(metadata.properties, None))
     known = {one.name for one in metadata.timeline} | {"hoodie.properties"}
     for path in [*folder.glob("[!.]*/*"), *times.glob("*")]:
         is_kept = path.name in known if path.parent == times else path.relative_to(folder).as_posix() in kept
@@ -189,4 +189,4 @@ def has_order(kind: str) -> bool:
 
 
 def _version(table: Table) -> int:
-    return int(sound_properties(table.properties, table.backup_properties)["hoodie.table.version"])
+    return int(valid_properties(table.properties, table.backup_properties)["hoodie.table.version"])

@@ -13,7 +13,7 @@ from hudi_format.timeline import history as history_format
 from hudi_format.timeline.archived_log import archived_log_name, is_archived_log
 from hudi_model import effects as done
 from hudi_model.actions import CommitMetadata, State, TimelineEntry
-from hudi_model.configuration import sound_properties, timeline_layout
+from hudi_model.configuration import timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import Schema
 from hudi_model.tables import Table
@@ -171,7 +171,7 @@ def _sizes(site: Site, content: object) -> dict[str, int]:
 
 
 def _properties(table: Table) -> Mapping[str, str]:
-    return sound_properties(table.properties, table.backup_properties)
+    return valid_properties(table.properties, table.backup_properties)
 
 
 def _name(table: Table) -> str:

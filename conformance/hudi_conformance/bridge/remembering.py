@@ -8,7 +8,7 @@ from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from hudi_format.storage import LocalStorage, Storage
 
-_Told = ParamSpec("_Told")
+_Params = ParamSpec("_Params")
 _File = TypeVar("_File")
 _Place = tuple[str, str, int, int, int]
 _Bytes = tuple[str, bytes]
@@ -17,23 +17,23 @@ _MOST: Final = 2_000
 _reads_anew = False
 
 
-class Remembered(Generic[_Told, _File]):
+class Remembered(Generic[_Params, _File]):
     """A reader of files that keeps what it made of them: of the same file unchanged, and of one with the same bytes."""
 
-    def __init__(self, read: Callable[Concatenate[Storage, str, _Told], _File]) -> None:
+    def __init__(self, read: Callable[Concatenate[Storage, str, _Params], _File]) -> None:
         self._read = read
         self._held: dict[_Place | _Bytes, _File] = {}
 
-    def __call__(self, storage: Storage, path: str, *told: _Told.args, **named: _Told.kwargs) -> _File:
-        """The file as a value; a path says already what else is told of it."""
+    def __call__(self, storage: Storage, path: str, *positional: _Params.args, **named: _Params.kwargs) -> _File:
+        """The file as a value; a path says already what else is informed of it."""
         place = None if _reads_anew else _place(storage, path)
         if place is None:
-            return self._read(storage, path, *told, **named)
+            return self._read(storage, path, *positional, **named)
         if place not in self._held:
             if len(self._held) >= _MOST:
                 self._held.clear()
             same = path, blake2b(storage.read(path)).digest()
-            value = self._held[same] if same in self._held else self._read(storage, path, *told, **named)
+            value = self._held[same] if same in self._held else self._read(storage, path, *positional, **named)
             if _place(storage, path) != place:
                 # Another file has that name by now: which of the two was read is not known.
                 return value

@@ -39,7 +39,7 @@ class Call:
     requested: InstantTime
     completed: InstantTime
     put_at: Mapping[str, InstantTime]
-    """When each timeline file was put: all that tells a completion before version 8."""
+    """When each timeline file was put: all that states a completion before version 8."""
 
     def instant(self, *names: str) -> InstantTime | None:
         """The instant that the request names, under the first of these names that it has."""

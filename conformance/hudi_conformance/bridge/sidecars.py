@@ -41,7 +41,7 @@ def _marker(instant: str, path: str) -> Marker | None:
 
 
 def load_heartbeats(storage: Storage) -> frozenset[tuple[InstantTime, InstantTime]]:
-    """The writes that beat their hearts, and when each did last: the file's modification time."""
+    """The writes that update their heartbeats, and when each did last: the file's modification time."""
     statuses = _listed(storage, HEARTBEATS)
     named = ((PurePosixPath(status.path).name, status) for status in statuses)
     return frozenset((InstantTime(name), _moment(status)) for name, status in named if name.isdigit())

@@ -7,7 +7,7 @@ from pathlib import Path
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.table.properties import serialise_properties
 from hudi_model.actions import CommitMetadata
-from hudi_model.configuration import Properties, sound_properties, timeline_layout
+from hudi_model.configuration import Properties, timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import BaseFile, LogFile, Schema
 from hudi_model.tables import Table
@@ -50,14 +50,14 @@ def store(table: Table, path: Path) -> None:
 
 
 def _folders(table: Table) -> Iterator[str]:
-    properties = sound_properties(table.properties, table.backup_properties)
+    properties = valid_properties(table.properties, table.backup_properties)
     yield from _FOLDERS
     yield timeline_folder(properties)
     yield archive_folder(properties)
 
 
 def _files(table: Table) -> Iterator[tuple[str, bytes]]:
-    properties = sound_properties(table.properties, table.backup_properties)
+    properties = valid_properties(table.properties, table.backup_properties)
     yield from _properties_file(".hoodie/hoodie.properties", table.properties)
     yield from _properties_file(".hoodie/hoodie.properties.backup", table.backup_properties)
     data_files = list(_data_files(table, properties["hoodie.table.name"]))
@@ -88,7 +88,7 @@ def _data_files(table: Table, name: str) -> Iterator[tuple[str, bytes]]:
         yield data_path(partition, PARTITION_METAFILE), serialise_properties(metafile, _METAFILE_COMMENTS)
     for base in table.base_files:
         yield data_path(base.partition, base.name), base_file_bytes(base, _schema(table, base.instant), name)
-    mode = logging_mode(sound_properties(table.properties, table.backup_properties))
+    mode = logging_mode(valid_properties(table.properties, table.backup_properties))
     for log in table.log_files:
         yield data_path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name, mode)
 

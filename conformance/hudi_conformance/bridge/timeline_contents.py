@@ -22,7 +22,7 @@ from hudi_model.files import Schema
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import sound
+from hudi_conformance.bridge.damage import decoded_or_damaged
 from hudi_conformance.bridge.plan_contents import DECODERS
 from hudi_conformance.bridge.schemas import model_schema
 
@@ -37,7 +37,7 @@ def load_content(data: bytes, file: str, name: TimelineFileName) -> Content:
     if not data:
         return None
     decode = _decoder(name)
-    return sound(lambda: decode(data, file), "TL-014", Reason.TIMELINE_FILE_CORRUPT)
+    return decoded_or_damaged(lambda: decode(data, file), "TL-014", Reason.TIMELINE_FILE_CORRUPT)
 
 
 def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:

@@ -41,7 +41,7 @@ class Session:
 
     open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
     readings: Readings = RELEASED
-    told: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()
     """What the last op says beside its value: clause and message."""
 
     def run(self, op: str, path: Path, params: Params) -> Any:
@@ -52,10 +52,10 @@ class Session:
             Unsupported: the model does not write this.
 
         """
-        self.told = ()
+        self.warnings = ()
         value = OPERATIONS[op](self, path, params)
         if op == "service" and params.get("name") == "recover":
-            self.told = tuple(("SR-011", message) for message in recovery.unknown())
+            self.warnings = tuple(("SR-011", message) for message in recovery.unknown())
         return value
 
     def opened(self, path: Path, params: Params) -> writers.Write:
@@ -97,7 +97,7 @@ def write(session: Session, path: Path, params: Params) -> Value:
     table = load(path)
     request = request_of(table, params)
     missing = writers.missing_partitions(table, request)
-    session.told = tuple(("OW-018", f"there is no partition {name!r}") for name in missing)
+    session.warnings = tuple(("OW-018", f"there is no partition {name!r}") for name in missing)
     if writers.has_nothing_to_do(table, request):
         return dict.fromkeys(("requested", "completed", "action"))
     begin_write(session, path, whole)
@@ -113,8 +113,8 @@ def begin_write(session: Session, path: Path, params: Params) -> Value:
     """The first phase: a time, and the requested file."""
     clock, table = Clock(params), without_metadata_table(path, load(path), params)
     request = request_of(table, params)
-    started, begun = writers.begin(table, request, clock.next(table))
-    perform(table, begun, Site(path, request.schema or Schema(()), started.requested))
+    started, started_write = writers.begin(table, request, clock.next(table))
+    perform(table, started_write, Site(path, request.schema or Schema(()), started.requested))
     session.open_writes[path, str(params.get("txn"))] = started
     return {"requested": started.requested}
 
@@ -240,8 +240,8 @@ def is_kept(params: Params) -> bool:
 def settings_of(params: Params) -> dict[str, str]:
     """The keys of a request. This writer makes no metadata table by itself: it keeps what an indexing has made."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
-    told = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-    return {key: value for key, value in told.items() if key != _KEEPS_METADATA}
+    texts = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+    return {key: value for key, value in texts.items() if key != _KEEPS_METADATA}
 
 
 def request_of(table: Table, params: Params) -> writers.Request:

@@ -94,12 +94,12 @@ class Step:
 
     def params(self, shape: TableShape) -> dict[str, Any]:
         """The parameters of `write`, beside the rows."""
-        asked: dict[str, Any] = {"operation": self.operation, "configs": {**shape.configs, **self.configs}}
+        built: dict[str, Any] = {"operation": self.operation, "configs": {**shape.configs, **self.configs}}
         if self.partitions:
-            asked["partitions"] = list(self.partitions)
+            built["partitions"] = list(self.partitions)
         if self.filter is not None:
-            asked["filter"] = self.filter
-        return asked
+            built["filter"] = self.filter
+        return built
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hudi_model_tools.accepts as judge
+import hudi_model_tools.accepts as acceptance
 from hudi_model_tools.accepts import Refusal
 
 from hudi_conformance.corpus.mutants import Mutant, mutated
@@ -38,7 +38,7 @@ class TraceCase:
 
     def verdict(self) -> Refusal | None:
         """What the model says of the trace."""
-        return judge.accepts(self.lines)
+        return acceptance.accepts(self.lines)
 
     def killed(self, mutants: Iterable[Mutant]) -> list[str]:
         """The names of the mutants that say otherwise than the case."""
@@ -65,27 +65,27 @@ def load_trace_cases(root: Path) -> tuple[TraceCase, ...]:
 
 def _case(page: Path) -> TraceCase:
     try:
-        told = tomllib.loads(page.read_text(encoding="utf-8"))
+        stored = tomllib.loads(page.read_text(encoding="utf-8"))
         trace = page.with_suffix(".ndjson").read_text(encoding="utf-8")
         return TraceCase(
             name=page.stem,
-            title=str(told["title"]),
-            clauses=tuple(told["clauses"]),
-            kills=tuple(told["kills"]),
-            given=str(told["given"]),
-            when=str(told["when"]),
-            then=str(told["then"]),
-            refused=_refused(told),
+            title=str(stored["title"]),
+            clauses=tuple(stored["clauses"]),
+            kills=tuple(stored["kills"]),
+            given=str(stored["given"]),
+            when=str(stored["when"]),
+            then=str(stored["then"]),
+            refused=_refused(stored),
             lines=read_trace(trace),
         )
     except (OSError, KeyError, ValueError, TraceError) as error:
         raise CorpusError(f"{page.name}: {error}") from error
 
 
-def _refused(told: dict[str, Any]) -> int:
-    if told.get("accept") is True and "reject" not in told:
+def _refused(stored: dict[str, Any]) -> int:
+    if stored.get("accept") is True and "reject" not in stored:
         return ACCEPTED
-    number = int(told["reject"]["line"])
-    if number < 1 or "accept" in told:
+    number = int(stored["reject"]["line"])
+    if number < 1 or "accept" in stored:
         raise ValueError("a case has `accept = true`, or `reject` with a line from 1 on")
     return number

@@ -56,19 +56,19 @@ def lines_of(start: World, steps: Iterable[Move]) -> tuple[Line, ...]:
 
 def lines_of_move(before: World, move: Move) -> Iterator[Line]:
     """The lines of one move."""
-    holds = move.process.mind.value.holds
+    holds = move.process.local.value.holds
     for act in move.acts:
         name = effect_name(act)
         holds = (holds or name == "take_lock") and name != "release_lock"
         yield {"process": move.process.name, "effect": name, **parameters(act, before, move)}
-    if move.dies and holds:
+    if move.is_crash and holds:
         yield {"process": move.process.name, "effect": "release_lock", "holder": move.process.name}
 
 
 def parameters(act: Act, before: World, move: Move) -> Line:  # noqa: PLR0911, PLR0912, C901 - one line for each effect
     """The parameters of an effect."""
     name = move.process.name
-    after = next(one.mind.value for one in move.world.processes if one.name == name)
+    after = next(one.local.value for one in move.world.processes if one.name == name)
     match act:
         case Unstored("pick_snapshot", (upto,)):
             return {"upto": upto}
@@ -183,9 +183,9 @@ def check_trace(text: str) -> str:
         refused = accepts(read_trace(text))
     except TraceError as error:
         return str(error)
-    return told(refused) if refused else ""
+    return describe_refusal(refused) if refused else ""
 
 
-def told(refused: Refusal) -> str:
+def describe_refusal(refused: Refusal) -> str:
     """A refusal in one sentence."""
     return f"line {refused.number}: {json.dumps(dict(refused.line))}: {refused.wrong}; allowed: {refused.allowed}"

@@ -77,7 +77,7 @@ def timeline_table(timeline: Sequence[Mapping[str, Any]]) -> DrawnTimeline:
 
 
 def took(instant: Drawn) -> str:
-    """How long an action ran, as far as the timeline tells."""
+    """How long an action ran, as far as the timeline shows."""
     span = None if instant.completed is None else elapsed(instant.requested, instant.completed)
     return "" if span is None else elapsed_text(span)
 

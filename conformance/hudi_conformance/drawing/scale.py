@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hudi_conformance.drawing.moments import clock_time, elapsed, elapsed_text, order_of
 
-# Below this many pixels two events could no longer be told apart, and even spacing shows more.
+# Below this many pixels two events could no longer be distinguished, and even spacing shows more.
 CLOSEST_PIXELS = 14.0
 # A gap this many times the median one is written on the axis when the spacing is even.
 REMARKABLE_GAP = 20.0

@@ -1,7 +1,7 @@
 """DynamoDBLocal as a server of locks for histories and tests.
 
-Its own command listens to the whole network and tells Amazon of its start. Here Py4J asks its classes for the same
-server, which only this computer reaches and which tells nobody.
+Its own command listens to the whole network and reports its start to Amazon. Here Py4J asks its classes for the same
+server, which only this computer reaches and which reports nothing.
 """
 
 from collections.abc import Iterator

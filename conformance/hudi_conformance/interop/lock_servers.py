@@ -51,15 +51,18 @@ def zookeeper(folder: Path) -> Iterator[Server]:
     command = [str(java_home() / "bin" / "java"), "-Xmx128m", "-cp", f"{spark_jars()}/*", _SERVER, str(config)]
     with running(command, folder / "log", port) as server:
         # A session that is asked for before the server serves is answered by nobody.
-        while b"Mode" not in _told(port, b"srvr"):
+        while b"Mode" not in _response(port, b"srvr"):
             time.sleep(0.05)
         yield server
 
 
-def _told(port: int, words: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=1) as asking, suppress(TimeoutError, ConnectionError):
-        asking.sendall(words)
-        return asking.recv(4096)
+def _response(port: int, words: bytes) -> bytes:
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=1) as connection,
+        suppress(TimeoutError, ConnectionError),
+    ):
+        connection.sendall(words)
+        return connection.recv(4096)
     return b""
 
 
@@ -86,8 +89,8 @@ def running(command: list[str], log: Path, port: int) -> Iterator[Server]:
 def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        with socket.socket() as asking:
-            if asking.connect_ex(("127.0.0.1", port)) == 0:
+        with socket.socket() as connection:
+            if connection.connect_ex(("127.0.0.1", port)) == 0:
                 return
         assert process.poll() is None, log.read_text()
         time.sleep(0.05)

@@ -66,8 +66,8 @@ def _totals(covered: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 def _counts(name: str, entries: Sequence[Entry]) -> tuple[object, ...]:
     mapped = [entry for entry in entries if entry.is_mapped]
     named = {clause for entry in mapped for clause in entry.clauses}
-    asked = {question for entry in mapped for question in entry.questions}
-    return name, len(entries), len(mapped), len(entries) - len(mapped), len(named), len(asked)
+    questions = {question for entry in mapped for question in entry.questions}
+    return name, len(entries), len(mapped), len(entries) - len(mapped), len(named), len(questions)
 
 
 def _reasons(checkout: Checkout, covered: Mapping[str, Sequence[Entry]]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def load_features(root: Path) -> tuple[Feature, ...]:
 def load_facts(root: Path) -> Facts:
     """What the checkout holds now."""
     tables = load_tables(root)
-    said = [(one, tomllib.loads((one.folder / "table.toml").read_text(encoding="utf-8"))) for one in tables]
+    described = [(one, tomllib.loads((one.folder / "table.toml").read_text(encoding="utf-8"))) for one in tables]
     cases: dict[str, list[Case]] = {}
     for case in load_cases(root):
         cases.setdefault(case.table.id, []).append(case)
@@ -94,9 +94,9 @@ def load_facts(root: Path) -> Facts:
     return Facts(
         recipes(),
         load_results(root),
-        tuple((one, entry) for one, entry in said if entry.get("written_by") == "model"),
+        tuple((one, entry) for one, entry in described if entry.get("written_by") == "model"),
         {name: tuple(found) for name, found in cases.items()},
-        tuple(said),
+        tuple(described),
         load_record(root, ENGINE),
         tuple(load_record(root, peer) for peer in _PEERS),
         failing,
@@ -120,32 +120,34 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
 def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     shown = [made.id for made in facts.recipes if made.version == version and _shows(made, feature)]
     compared = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
-    told = [one for one in compared if _names(one["asked"], feature.ops)]
+    fitting = [one for one in compared if _names(one["asked"], feature.ops)]
     golden = _golden_read(feature, version, facts)
-    if told:
-        return "; ".join(filter(None, (_real_read(feature, told), golden)))
+    if fitting:
+        return "; ".join(filter(None, (_real_read(feature, fitting), golden)))
     unbuilt = f"{_counted(len(shown), 'recipe')} not compared yet" if len(shown) > len(compared) else ""
-    why = unbuilt or feature.absent.get(str(version), "no release was told to write it in this version")
+    why = unbuilt or feature.absent.get(str(version), "no release was given to write it in this version")
     return f"yes: {golden}; {why}" if golden else f"no: {why}"
 
 
-def _real_read(feature: Feature, told: Sequence[Mapping[str, Any]]) -> str:
-    asked = sum(len(_names(one["asked"], feature.ops)) for one in told)
-    different = sum(_count(one, one.get("different", ()), feature) for one in told)
-    known = sum(_count(one, one.get("known", ()), feature) for one in told)
-    missing = {kind: 0 for one in told for kind in sorted(one.get("unsupported", {}))}
-    for one in told:
+def _real_read(feature: Feature, recorded: Sequence[Mapping[str, Any]]) -> str:
+    total = sum(len(_names(one["asked"], feature.ops)) for one in recorded)
+    different = sum(_count(one, one.get("different", ()), feature) for one in recorded)
+    known = sum(_count(one, one.get("known", ()), feature) for one in recorded)
+    missing = {kind: 0 for one in recorded for kind in sorted(one.get("unsupported", {}))}
+    for one in recorded:
         for kind, names in one.get("unsupported", {}).items():
             missing[kind] += _count(one, names, feature)
     unsupported = sum(missing.values())
     kinds = ", ".join(kind for kind, count in missing.items() if count)
-    if unsupported == asked:
+    if unsupported == total:
         return f"no: unsupported ({kinds})"
     if different:
-        return f"no: {different} of {asked} answers differ"
+        return f"no: {different} of {total} answers differ"
     but = [f"{unsupported} unsupported ({kinds})"] if unsupported else []
     but += [f"{known} differ, [explained](real-tables.md)"] if known else []
-    return f"yes: {_counted(len(told), 'table')}, {_counted(asked, 'answer')}" + (f"; {', '.join(but)}" if but else "")
+    return f"yes: {_counted(len(recorded), 'table')}, {_counted(total, 'answer')}" + (
+        f"; {', '.join(but)}" if but else ""
+    )
 
 
 def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
@@ -168,7 +170,7 @@ def _verdicts(feature: Feature, tables: Sequence[GoldenTable], record: Record, f
         case.id: record.tables[table.id].verdicts[_short(case)]
         for table in tables
         for case in facts.cases.get(table.id, ())
-        if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _is_asked(case, feature)
+        if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _has_query(case, feature)
     }
 
 
@@ -194,7 +196,7 @@ def _golden_tables(
         for table, entry in tables
         if table.version == version
         and _fits(feature.golden, table.id, {*entry["features"], *entry["clauses"]})
-        and any(_is_asked(case, feature) for case in facts.cases.get(table.id, ()))
+        and any(_has_query(case, feature) for case in facts.cases.get(table.id, ()))
     ]
 
 
@@ -206,17 +208,17 @@ def _fits(patterns: Iterable[str], identifier: str, words: set[str]) -> bool:
     return any(one in words or fnmatchcase(identifier, one) for one in patterns)
 
 
-def _is_asked(case: Case, feature: Feature) -> bool:
+def _has_query(case: Case, feature: Feature) -> bool:
     refuses = any(step.reasons for step in case.steps)
     return not refuses and (not feature.ops or any(step.op in feature.ops for step in case.steps))
 
 
-def _names(asked: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
-    return [name for op, names in asked.items() for name in names if not ops or op in ops]
+def _names(by_op: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
+    return [name for op, names in by_op.items() for name in names if not ops or op in ops]
 
 
-def _count(told: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:
-    counted = set(_names(told["asked"], feature.ops))
+def _count(recorded: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:
+    counted = set(_names(recorded["asked"], feature.ops))
     return sum(name in counted for name in names)
 
 

@@ -13,14 +13,14 @@ REGISTRY = Path("specs") / "known-bugs.toml"
 
 @dataclass(frozen=True, slots=True)
 class KnownBug:
-    """One defect. It is caught by cases or obligations, or waits for something named, or does not apply."""
+    """One defect. It is caught by cases or properties, or waits for something named, or does not apply."""
 
     id: str
     area: str
     title: str
     clauses: tuple[str, ...]
     cases: tuple[str, ...]
-    obligations: tuple[str, ...]
+    properties: tuple[str, ...]
     tests: tuple[str, ...]
     waits: str
     not_applicable: str
@@ -29,7 +29,7 @@ class KnownBug:
     @property
     def outcome(self) -> str:
         """In one word: shown, waits or does not apply."""
-        if self.cases or self.obligations or self.tests:
+        if self.cases or self.properties or self.tests:
             return "shown"
         return "waits" if self.waits else "does not apply"
 
@@ -49,19 +49,19 @@ def _bug(entry: dict[str, Any]) -> KnownBug:
     unknown = entry.keys() - set(KnownBug.__slots__)
     if unknown or not {"id", "area", "title", "clauses"} <= entry.keys():
         raise ValueError(f"{entry.get('id', entry)}: an entry has id, area, title, clauses and an outcome")
-    listed: dict[str, Any] = {name: tuple(entry.get(name, ())) for name in ("clauses", "cases", "obligations", "tests")}
+    listed: dict[str, Any] = {name: tuple(entry.get(name, ())) for name in ("clauses", "cases", "properties", "tests")}
     worded: dict[str, Any] = {
         name: str(entry.get(name, "")) for name in ("id", "area", "title", "waits", "not_applicable", "note")
     }
     return KnownBug(**listed, **worded)
 
 
-def faults(bug: KnownBug, clauses: frozenset[str], cases: frozenset[str], obligations: frozenset[str]) -> Iterator[str]:
+def faults(bug: KnownBug, clauses: frozenset[str], cases: frozenset[str], properties: frozenset[str]) -> Iterator[str]:
     """What an entry says that is not so."""
     yield from (f"{bug.id}: no clause {one}" for one in bug.clauses if one not in clauses)
     yield from (f"{bug.id}: no case {one}" for one in bug.cases if one not in cases)
-    yield from (f"{bug.id}: no obligation {one}" for one in bug.obligations if one not in obligations)
-    caught = bool(bug.cases or bug.obligations or bug.tests)
+    yield from (f"{bug.id}: no property {one}" for one in bug.properties if one not in properties)
+    caught = bool(bug.cases or bug.properties or bug.tests)
     if caught + bool(bug.waits) + bool(bug.not_applicable) != 1:
         yield f"{bug.id}: is shown, or waits, or does not apply: one of the three"
     if not (bug.clauses or bug.not_applicable or bug.waits):
@@ -86,6 +86,6 @@ def page(bugs: Sequence[KnownBug]) -> str:
 
 
 def _here(bug: KnownBug) -> str:
-    shown = ", ".join(f"`{one}`" for one in (*bug.cases, *bug.obligations, *bug.tests))
+    shown = ", ".join(f"`{one}`" for one in (*bug.cases, *bug.properties, *bug.tests))
     found = shown or (f"waits: {bug.waits}" if bug.waits else f"does not apply: {bug.not_applicable}")
     return f"{found}. {bug.note}" if bug.note else found

@@ -68,27 +68,27 @@ def example(name: str) -> Mapping[str, Any]:
 
 
 def _message(name: str) -> dict[str, str]:
-    told = schema(name)
-    title = str(told["title"])
+    form = schema(name)
+    title = str(form["title"])
     return {
         "name": name,
         "title": title[:1].upper() + title[1:] + ".",
-        "table": _table(told),
+        "table": _table(form),
         "example": json.dumps(_EXAMPLES[name]),
     }
 
 
-def _table(told: Mapping[str, Any]) -> str:
-    return "\n".join(markdown_table(("field", "type", "required"), _fields(told, "")))
+def _table(form: Mapping[str, Any]) -> str:
+    return "\n".join(markdown_table(("field", "type", "required"), _fields(form, "")))
 
 
-def _fields(told: Mapping[str, Any], above: str) -> Iterator[tuple[str, str, str]]:
+def _fields(form: Mapping[str, Any], above: str) -> Iterator[tuple[str, str, str]]:
     """The fields of an object, and of the objects in it, each by its path."""
-    if told.get("type") == "array":
-        yield from _fields(told["items"], f"{above}[]." if not above else f"{above[:-1]}[].")
+    if form.get("type") == "array":
+        yield from _fields(form["items"], f"{above}[]." if not above else f"{above[:-1]}[].")
         return
-    for name, field in told.get("properties", {}).items():
-        yield f"`{above}{name}`", _type(field), "yes" if name in told.get("required", ()) else ""
+    for name, field in form.get("properties", {}).items():
+        yield f"`{above}{name}`", _type(field), "yes" if name in form.get("required", ()) else ""
         yield from _inner(field, f"{above}{name}.")
 
 
@@ -110,9 +110,9 @@ def _type(field: Mapping[str, Any]) -> str:
             else " or ".join(f"`{json.dumps(one)}`" for one in field["enum"])
         )
     kinds = field.get("type", "anything")
-    told = kinds if isinstance(kinds, str) else " or ".join(kinds)
+    names = kinds if isinstance(kinds, str) else " or ".join(kinds)
     shape = f", `{field['pattern']}`" if "pattern" in field else ""
-    return f"{told}{shape}".replace("|", "\\|")
+    return f"{names}{shape}".replace("|", "\\|")
 
 
 def _reasons(path: Path) -> str:

@@ -97,7 +97,7 @@ def _features(root: Path) -> Iterator[str]:
 
 
 def _areas(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
-    asked = {clause for case in cases for clause in case.clauses}
+    cited = {clause for case in cases for clause in case.clauses}
     rows = []
     for area in checkout.areas.values():
         mine = [clause for clause in checkout.clauses if clause.prefix == area.prefix]
@@ -107,7 +107,7 @@ def _areas(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
                 len(mine),
                 sum(clause.level == "must" for clause in mine),
                 sum(len(clause.readings) > 1 for clause in mine),
-                sum(clause.id in asked for clause in mine),
+                sum(clause.id in cited for clause in mine),
                 sum(any(one.startswith(f"{area.prefix}-") for one in case.clauses) for case in cases),
             )
         )
@@ -126,7 +126,7 @@ def _clauses(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
     stated: dict[str, Counter[str]] = defaultdict(Counter)
     for citation in all_citations(checkout):
         stated[citation.id][citation.kind] += 1
-    asked = Counter(clause for case in cases for clause in set(case.clauses))
+    citations = Counter(clause for case in cases for clause in set(case.clauses))
     rows = [
         (
             f"[{clause.id}](../specs/clauses/{clause.anchor})",
@@ -134,7 +134,7 @@ def _clauses(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
             clause.level,
             _versions(clause),
             *(stated[clause.id][room] or "" for room in ("model", "format", "engine")),
-            asked[clause.id] or "",
+            citations[clause.id] or "",
         )
         for clause in sorted(checkout.clauses, key=lambda clause: clause.id)
     ]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
-from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Outcome, Question
+from hudi_conformance.report.evidence import CaseStep, Evidence, GoldenTable, Outcome, Question
 from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.page import verdicts_of
 from hudi_conformance.report.slices_drawing import slices_svg
 from hudi_conformance.report.tallies import group_of
-from hudi_conformance.runner.case_values import Kept
+from hudi_conformance.runner.case_values import StoredAnswer
 from hudi_conformance.runner.cell_comparison import compare_cells
 from hudi_conformance.runner.cells import Comparison
 from hudi_conformance.runner.clauses import Clause
@@ -28,7 +28,7 @@ class StepView:
     """A step with its expected answers, by reading."""
 
     number: int
-    asked: Asked
+    case_step: CaseStep
     expected: tuple[tuple[str, Comparison], ...]
 
 
@@ -41,7 +41,7 @@ class AnswerView:
     evidence: str
 
     @property
-    def telling(self) -> tuple[str, ...]:
+    def differing_columns(self) -> tuple[str, ...]:
         """The columns to see at once: all of a narrow answer; of a wide one the first, and those that differ."""
         cells = self.outcome.comparison
         if cells is None:
@@ -103,7 +103,7 @@ class CasePages:
             table_link=table_file(question.table),
             anchor=case_anchor(question.id),
             clauses=tuple(self._clauses[one] for one in question.clauses if one in self._clauses),
-            steps=tuple(_step(number, asked) for number, asked in enumerate(question.steps, start=1)),
+            steps=tuple(_step(number, step) for number, step in enumerate(question.steps, start=1)),
             drawings=table_drawings(table, question.steps) if table else (),
             answers=tuple(map(self._answer, self._verdicts.get(question.id, ()))),
             earlier=case_file(self._cases[place - 1]) if place else "",
@@ -115,7 +115,7 @@ class CasePages:
         return AnswerView(outcome, group_of(outcome.verdict), evidence)
 
 
-def table_drawings(table: GoldenTable, steps: Sequence[Asked] = ()) -> tuple[Drawing, ...]:
+def table_drawings(table: GoldenTable, steps: Sequence[CaseStep] = ()) -> tuple[Drawing, ...]:
     """A table's timeline, and its file slices once for each set of files that an answer is made of."""
     drawings = []
     # The drawings escape whatever the table's files hold.
@@ -129,7 +129,7 @@ def table_drawings(table: GoldenTable, steps: Sequence[Asked] = ()) -> tuple[Dra
     return tuple(drawings)
 
 
-def _file_sets(steps: Sequence[Asked]) -> Mapping[frozenset[str], str]:
+def _file_sets(steps: Sequence[CaseStep]) -> Mapping[frozenset[str], str]:
     reading = [(number, step) for number, step in enumerate(steps, start=1) if step.read]
     found: dict[frozenset[str], str] = {}
     for number, step in reading:
@@ -145,12 +145,12 @@ def _width(cells: Comparison) -> int:
     return sum(2 + min(40, max(len(part) for text in column for part in text.split("\n"))) for column in columns)
 
 
-def _step(number: int, asked: Asked) -> StepView:
-    found = ((reading, expected_cells(asked.op, kept)) for reading, kept in asked.expected)
-    return StepView(number, asked, tuple((reading, cells) for reading, cells in found if cells is not None))
+def _step(number: int, step: CaseStep) -> StepView:
+    found = ((reading, expected_cells(step.op, kept)) for reading, kept in step.expected)
+    return StepView(number, step, tuple((reading, cells) for reading, cells in found if cells is not None))
 
 
-def expected_cells(op: str, kept: Kept) -> Comparison | None:
+def expected_cells(op: str, kept: StoredAnswer) -> Comparison | None:
     """An expected answer as lines of cells; None where it cannot be read any more."""
     try:
         answer = kept.content

@@ -69,18 +69,18 @@ class ClausesPage:
 
 def clauses_page(evidence: Evidence, page: Page) -> ClausesPage:
     """Every clause of the suite, asked about in this run or not."""
-    asked: dict[str, list[CaseLine]] = defaultdict(list)
+    by_clause: dict[str, list[CaseLine]] = defaultdict(list)
     for section in page.sections:
         for line in section.lines:
             for clause in line.question.clauses:
-                asked[clause].append(line)
+                by_clause[clause].append(line)
     traces: dict[str, list[str]] = defaultdict(list)
     for name, clauses in evidence.traces:
         for clause in clauses:
             traces[clause].append(name)
     lines: dict[str, list[ClauseLine]] = defaultdict(list)
     for rule in sorted(evidence.clauses, key=lambda one: one.id):
-        lines[rule.prefix].append(_line(rule, page.names, asked[rule.id], traces[rule.id]))
+        lines[rule.prefix].append(_line(rule, page.names, by_clause[rule.id], traces[rule.id]))
     areas = (ClauseArea(area, area_name(area), tuple(lines[area])) for area in in_order(lines))
     return ClausesPage(page.names, tuple(areas))
 

@@ -12,15 +12,15 @@ from hudi_format.table.table_properties import holds_table
 from hudi_model.rejection import Rejection, Unsupported
 from rich.console import Console
 
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.console_timeline import plain, timeline_table
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
-from hudi_conformance.report.inspecting import NOT_JUDGED, print_refusal, refusal_of
+from hudi_conformance.report.inspecting import NO_VERDICT, print_refusal, refusal_of
 from hudi_conformance.runner.console import console
 
 NEWEST = 40
-"""So many actions fit on a screen or two; of more, what came before is told in numbers."""
+"""So many actions fit on a screen or two; of more, what came before is reported in numbers."""
 
 Listed: TypeAlias = Sequence[Mapping[str, Any]]
 
@@ -33,10 +33,10 @@ def draw(place: str, options: Mapping[str, str], svg: Path | None, *, history: b
         if not holds_table(storage):
             raise no_table(storage)
         table = load_timeline(storage)
-        listed: Listed = ask(table, "list_timeline", {"include_history": history}).content
+        listed: Listed = evaluate(table, "list_timeline", {"include_history": history}).content
     except (Rejection, FormatError, Unsupported, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=False)
-        return NOT_JUDGED
+        return NO_VERDICT
     if svg is None:
         print_timeline(out, listed, every=every)
         return 0
@@ -52,8 +52,8 @@ def print_timeline(out: Console, listed: Listed, *, every: bool) -> None:
     if left_out:
         kept = {id(one) for one in shown}
         counts = Counter(str(one["action"]) for one in listed if id(one) not in kept)
-        told = ", ".join(f"{count} {action}" for action, count in counts.most_common())
-        out.print(plain(f"{left_out} completed actions before these, --all shows them: {told}"))
+        text = ", ".join(f"{count} {action}" for action, count in counts.most_common())
+        out.print(plain(f"{left_out} completed actions before these, --all shows them: {text}"))
     out.print(timeline_table(shown))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_conformance.report.file_layout import DrawnGroup
-from hudi_conformance.runner.case_values import Kept
+from hudi_conformance.runner.case_values import StoredAnswer
 from hudi_conformance.runner.cells import Comparison
 from hudi_conformance.runner.clauses import Clause
 
@@ -22,7 +22,7 @@ class Implementation:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CaseStep:
     """One step of a case: who does or asks what, and what must come of it.
 
     `expected` are the kept answers, by the reading they belong to; `read` the paths of what the answer is made of.
@@ -32,7 +32,7 @@ class Asked:
     params: str = ""
     who: str = ""
     must: str = ""
-    expected: tuple[tuple[str, Kept], ...] = ()
+    expected: tuple[tuple[str, StoredAnswer], ...] = ()
     read: frozenset[str] = frozenset()
 
 
@@ -53,7 +53,7 @@ class Question:
     version: str = ""
     features: tuple[str, ...] = ()
     kills: tuple[tuple[str, str], ...] = ()
-    steps: tuple[Asked, ...] = ()
+    steps: tuple[CaseStep, ...] = ()
     begins_with: str = ""
 
 

@@ -96,9 +96,9 @@ def _read(table: Table, op: str, params: Mapping[str, Any]) -> Iterable[BaseFile
 
 def _brought(table: Table, params: Mapping[str, Any]) -> Iterable[BaseFile | LogFile]:
     end = params.get("end")
-    opened, asked = open_range(table, str(params.get("begin")), None if end is None else str(end))
-    view: View = view_at_end(opened, asked.end, RELEASED)
-    stats = (stat for one in writes_within(view, asked) for stat in commit_metadata(one).write_stats)
+    opened, time_range = open_range(table, str(params.get("begin")), None if end is None else str(end))
+    view: View = view_at_end(opened, time_range.end, RELEASED)
+    stats = (stat for one in writes_within(view, time_range) for stat in commit_metadata(one).write_stats)
     named = {path for stat in stats for path in (stat.path, *stat.change_logs) if path}
     return [file for file in data_files(table) if path_of(file) in named]
 

@@ -47,12 +47,12 @@ def gather(results_file: Path, root: Path | None = None) -> Evidence:
 
 
 def _implementation(name: str, results: RunResults, root: Path) -> Implementation:
-    said = results.footer.get("implementations", {}).get(name) or {}
+    entry = results.footer.get("implementations", {}).get(name) or {}
     return Implementation(
         name=name,
-        product=str(said.get("name", "")),
-        version=str(said.get("version", "")),
-        language=str(said.get("language", "")),
+        product=str(entry.get("name", "")),
+        version=str(entry.get("version", "")),
+        language=str(entry.get("language", "")),
         expected_failures=_evidence(name, root, {str(line["id"]) for line in results.cases}),
     )
 
@@ -90,11 +90,11 @@ def _of_table(named: tuple[str, corpus.GoldenTable | None, Sequence[corpus.Case]
     name, table, cases = named
     if table is not None:
         return shown_table(table, cases)
-    return Shown(_stranger(name), tuple(question_of(case) for case in cases if case.writes))
+    return Shown(_unknown_table(name), tuple(question_of(case) for case in cases if case.writes))
 
 
 def _recorded(line: Line) -> Question:
-    """A case that the corpus no longer has, as far as its result tells."""
+    """A case that the corpus no longer has, as far as its result shows."""
     return Question(
         id=str(line["id"]),
         table=str(line.get("table", "")),
@@ -104,7 +104,7 @@ def _recorded(line: Line) -> Question:
     )
 
 
-def _stranger(name: str) -> GoldenTable:
+def _unknown_table(name: str) -> GoldenTable:
     if name.startswith(f"{WRITING}/"):
         return writing_table(name)
     return GoldenTable(name, "A table that the corpus does not hold")
@@ -146,10 +146,10 @@ def _facts(results: RunResults) -> tuple[tuple[str, str], ...]:
         ("Started", str(results.header.get("started", ""))),
         ("Took", "interrupted before its end" if seconds is None else f"{seconds:.1f} s"),
     ]
-    for name, said in results.footer.get("implementations", {}).items():
-        facts.append((name, _said(said)))
+    for name, entry in results.footer.get("implementations", {}).items():
+        facts.append((name, _text_of(entry)))
     return tuple(facts)
 
 
-def _said(said: Line | None) -> str:
-    return "did not start" if not said else " ".join(str(said.get(key, "")) for key in ("name", "version", "language"))
+def _text_of(line: Line | None) -> str:
+    return "did not start" if not line else " ".join(str(line.get(key, "")) for key in ("name", "version", "language"))

@@ -10,9 +10,9 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.corpus.mutants import MUTANTS
-from hudi_conformance.report.evidence import Asked, GoldenTable, Question
+from hudi_conformance.report.evidence import CaseStep, GoldenTable, Question
 from hudi_conformance.report.file_layout import DrawnGroup, files_read, layout_of
 from hudi_conformance.runner import cases as corpus
 from hudi_conformance.runner.archive import unpacked
@@ -70,16 +70,16 @@ def question_of(case: corpus.Case) -> Question:
         version=str(case.table.version),
         features=case.table.features,
         kills=tuple((name, MUTANTS[name].sentence if name in MUTANTS else "") for name in case.kills),
-        steps=tuple(_asked(step, alone=not case.writes) for step in case.steps),
+        steps=tuple(_case_step(step, alone=not case.writes) for step in case.steps),
         begins_with=case.begins_with.id if case.begins_with else "",
     )
 
 
-def _asked(step: corpus.Step, *, alone: bool) -> Asked:
-    """One step; who takes it is told where there is more than one."""
+def _case_step(step: corpus.Step, *, alone: bool) -> CaseStep:
+    """One step; who takes it is informed where there is more than one."""
     process = f", process {step.process}" if step.process > 1 else ""
     given = {**step.params, **({"input": step.input.name} if step.input else {})}
-    return Asked(
+    return CaseStep(
         op=step.op,
         params=json.dumps(given, ensure_ascii=False) if given else "",
         who="" if alone else f"{_ROLES.get(step.by, step.by)}{process}",
@@ -96,14 +96,14 @@ def _must(step: corpus.Step) -> str:
     if step.is_open:
         return "is open: no answer is settled"
     readings = [one.reading for one in step.expectations if one.reading]
-    said = "answers" + (f" by either reading ({', '.join(readings)})" if readings else "")
-    return f"{said}, with a warning of {', '.join(step.warnings)}" if step.warnings else said
+    text = "answers" + (f" by either reading ({', '.join(readings)})" if readings else "")
+    return f"{text}, with a warning of {', '.join(step.warnings)}" if step.warnings else text
 
 
 def _with_files(question: Question, case: corpus.Case, state: Table) -> Question:
     steps = (
-        replace(asked, read=files_read(state, step.op, step.params))
-        for asked, step in zip(question.steps, case.steps, strict=True)
+        replace(case_step, read=files_read(state, step.op, step.params))
+        for case_step, step in zip(question.steps, case.steps, strict=True)
     )
     return replace(question, steps=tuple(steps))
 
@@ -111,7 +111,7 @@ def _with_files(question: Question, case: corpus.Case, state: Table) -> Question
 def _timeline(state: Table) -> tuple[tuple[Mapping[str, Any], ...] | None, str]:
     """What the model lists, or why it refuses to."""
     try:
-        return tuple(ask(state, "list_timeline", {}).content), ""
+        return tuple(evaluate(state, "list_timeline", {}).content), ""
     except Rejection as rejection:
         return None, f"the model refuses the table with {rejection}."
     except Unsupported as lack:

@@ -22,9 +22,9 @@ from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.clauses import Clause, load_clauses
 from hudi_conformance.runner.console import console
 from hudi_conformance.runner.resources import suite_root
-from hudi_conformance.runner.session import START_LIMIT_S, Broken, Heard, Hung, Session
+from hudi_conformance.runner.session import START_LIMIT_S, Broken, Hung, Response, Session
 
-SOUND, BROKEN, NOT_JUDGED = 0, 1, 2
+VALID, BROKEN, NO_VERDICT = 0, 1, 2
 """Exit codes: no error; an error among what was found; nothing could be found out."""
 CHECKER = "engine-in-process"
 """The adapter that checks by default; the model is its reference."""
@@ -46,7 +46,7 @@ class Check:
     limit_s: float = LIMIT_S
     start_limit_s: float = START_LIMIT_S
 
-    def ask(self, place: str) -> tuple[str, Heard]:
+    def request(self, place: str) -> tuple[str, Response]:
         """Who answered, and the answer. Nothing of the table is written.
 
         Raises:
@@ -65,47 +65,47 @@ class Check:
             answers.mkdir()
             with Session(self.adapter.command, log, self.start_limit_s, self.adapter.folder) as session:
                 try:
-                    heard = session.ask("check_table", location, params, answers, self.limit_s)
+                    response = session.request("check_table", location, params, answers, self.limit_s)
                 except KeyboardInterrupt:
                     session.kill()
                     raise
-                return _name_of(session.started, self.adapter), heard
+                return _name_of(session.started, self.adapter), response
 
 
 def _name_of(started: Mapping[str, Any] | None, adapter: AdapterConfig) -> str:
-    said = (started or {}).get("implementation", {})
-    return f"{said.get('name', adapter.name)} {said.get('version', '')}".strip()
+    described = (started or {}).get("implementation", {})
+    return f"{described.get('name', adapter.name)} {described.get('version', '')}".strip()
 
 
-def check(place: str, asked: Check, *, as_json: bool) -> int:
+def check(place: str, check_by: Check, *, as_json: bool) -> int:
     """Print every violation of a table that an adapter finds, and give the exit code."""
     out = console()
     try:
         with Watch(quiet=as_json):
-            name, heard = asked.ask(place)
+            name, response = check_by.request(place)
     except (FormatError, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=as_json)
-        return NOT_JUDGED
-    found = _found(heard)
+        return NO_VERDICT
+    found = _found(response)
     if found is None:
-        print_refusal(out, _refusal_of_answer(place, heard), as_json=as_json)
-        return NOT_JUDGED
+        print_refusal(out, _refusal_of_answer(place, response), as_json=as_json)
+        return NO_VERDICT
     if as_json:
         _print_json(out, found)
     else:
-        _print_text(out, found, f"checked by {name}, {_extent(asked)}")
-    return BROKEN if _count(found, "error") else SOUND
+        _print_text(out, found, f"checked by {name}, {_extent(check_by)}")
+    return BROKEN if _count(found, "error") else VALID
 
 
-def _extent(asked: Check) -> str:
-    return "with rows" if asked.deep else "without rows, which --deep reads"
+def _extent(check_by: Check) -> str:
+    return "with rows" if check_by.deep else "without rows, which --deep reads"
 
 
-def _found(heard: Heard) -> list[Found] | None:
+def _found(response: Response) -> list[Found] | None:
     """The violations that an answer has; None where it has something else to say."""
-    if isinstance(heard, Broken | Hung) or "result" not in heard.message:
+    if isinstance(response, Broken | Hung) or "result" not in response.message:
         return None
-    return list(heard.message["result"]["value"])
+    return list(response.message["result"]["value"])
 
 
 @dataclass(slots=True)
@@ -189,13 +189,13 @@ def refusal_of(place: str, error: Exception) -> dict[str, str]:
     return _refused("UNREADABLE", "", place, str(error) or type(error).__name__)
 
 
-def _refusal_of_answer(place: str, heard: Heard) -> dict[str, str]:
+def _refusal_of_answer(place: str, response: Response) -> dict[str, str]:
     """The same of an adapter that answered without violations, or not at all."""
-    if isinstance(heard, Hung):
-        return _refused("UNREADABLE", "", place, f"no answer within {heard.limit_s:g} s")
-    if isinstance(heard, Broken):
-        return _refused("UNREADABLE", "", place, heard.why)
-    answer = heard.message
+    if isinstance(response, Hung):
+        return _refused("UNREADABLE", "", place, f"no answer within {response.limit_s:g} s")
+    if isinstance(response, Broken):
+        return _refused("UNREADABLE", "", place, response.why)
+    answer = response.message
     if "unsupported" in answer:
         return _refused("UNSUPPORTED", "", place, str(answer["unsupported"].get("feature", "")))
     if "rejected" in answer:

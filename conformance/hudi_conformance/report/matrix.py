@@ -97,8 +97,8 @@ def _clause_row(evidence: Evidence, verdicts: Verdicts, clause: str, cases: Iter
 
 
 def _row(evidence: Evidence, verdicts: Verdicts, key: str, title: str, cases: Iterable[str]) -> Row:
-    asked = list(cases)
+    listed = list(cases)
     mine: dict[str, list[str]] = defaultdict(list)
-    for implementation, verdict in (one for case in asked for one in verdicts.get(case, ())):
+    for implementation, verdict in (one for case in listed for one in verdicts.get(case, ())):
         mine[implementation].append(verdict)
-    return Row(key, title, tuple(tally(mine[one.name]) for one in evidence.implementations), len(asked))
+    return Row(key, title, tuple(tally(mine[one.name]) for one in evidence.implementations), len(listed))

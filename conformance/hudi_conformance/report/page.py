@@ -114,7 +114,7 @@ class Page:
 
 
 def page_of(evidence: Evidence, pages: Collection[str] | None = None) -> Page:
-    """Everything a reader of the index sees; `pages` are the cases with a page, those with findings unless told."""
+    """Everything a reader of the index sees; `pages` are the cases with a page, those with findings by default."""
     paged = cases_with_findings(evidence) if pages is None else pages
     links = {question.id: _link(question, paged) for question in evidence.questions}
     return Page(
@@ -208,8 +208,8 @@ def _sections(evidence: Evidence, links: Mapping[str, str]) -> tuple[TableSectio
 
 def _section(table: GoldenTable, lines: Iterable[CaseLine]) -> TableSection:
     lines = tuple(lines)
-    asked = (verdict.verdict for line in lines for verdict in line.verdicts if verdict.verdict)
-    return TableSection(table=table, link=table_file(table.id), lines=lines, tally=tally(asked))
+    given = (verdict.verdict for line in lines for verdict in line.verdicts if verdict.verdict)
+    return TableSection(table=table, link=table_file(table.id), lines=lines, tally=tally(given))
 
 
 def _verdict(implementation: str, outcome: Outcome | None) -> Verdict:

@@ -84,14 +84,14 @@ def runs_of(files: Iterable[Path]) -> tuple[tuple[Path, RunResults], ...]:
 
 def history_of(runs: Sequence[tuple[Path, RunResults]], page: Page) -> History:
     """The history that ends with the run of a page."""
-    told = tuple(_run(file, results) for file, results in runs)
-    if len(told) < 2:
-        return History(told)
-    moved = _moved(told[-2], told[-1], page)
+    known_runs = tuple(_run(file, results) for file, results in runs)
+    if len(known_runs) < 2:
+        return History(known_runs)
+    moved = _moved(known_runs[-2], known_runs[-1], page)
     failing = tuple(one for one in moved if one.groups[1] in ALARMING and one.groups[0] not in ALARMING)
     passing = tuple(one for one in moved if one.after == "pass" and one.before)
     rest = tuple(one for one in moved if one not in failing and one not in passing)
-    return History(told, failing, passing, rest)
+    return History(known_runs, failing, passing, rest)
 
 
 def _age(run: tuple[Path, RunResults]) -> tuple[str, str]:

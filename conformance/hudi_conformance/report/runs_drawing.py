@@ -64,8 +64,8 @@ def _column(run: Run, tally: Tally, x: float, step: float, most: int) -> str:
             shown = max(height, 2.0)
             y -= shown
             parts.append(element("rect", x=x, y=y, width=max(1.0, step - ROOM), height=shown, class_=f"v-{group}"))
-    told = f"{run.started} · {run.name} · suite {run.suite}\n{tally.sentence}"
-    return element("g", element("title", words(told)), *parts, class_="run")
+    tooltip = f"{run.started} · {run.name} · suite {run.suite}\n{tally.sentence}"
+    return element("g", element("title", words(tooltip)), *parts, class_="run")
 
 
 def _dates(runs: Sequence[tuple[Run, Tally]], step: float) -> list[str]:

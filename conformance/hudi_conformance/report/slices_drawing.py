@@ -86,8 +86,8 @@ def description(groups: Sequence[DrawnGroup], read: AbstractSet[str]) -> str:
     partitions = len({group.partition for group in groups})
     slices = sum(len(group.slices) for group in groups)
     count = sum(file.path in read for file in files)
-    told = f"{len(groups)} file groups in {partitions} partitions: {slices} slices, {len(files)} files"
-    return f"{told}; the answer comes from {count} of them." if read else f"{told}."
+    text = f"{len(groups)} file groups in {partitions} partitions: {slices} slices, {len(files)} files"
+    return f"{text}; the answer comes from {count} of them." if read else f"{text}."
 
 
 def _files_of(group: DrawnGroup) -> Iterable[DrawnFile]:
@@ -162,11 +162,11 @@ def _drawn_box(box: _Box, read: AbstractSet[str], day: str, x: float, y: float) 
         shape = _file_shape(file, width, _text(file, day), place, y + 2 + INSET)
         is_read = file.path in read
         marks = f"file {file.kind}" + (" read" if is_read else "") + (" stray" if box.loose else "")
-        told = element("title", words(_tooltip(file, read=is_read)))
-        files.append(element("g", told, shape, class_=marks, data_path=file.path))
+        title = element("title", words(_tooltip(file, read=is_read)))
+        files.append(element("g", title, shape, class_=marks, data_path=file.path))
         place += width + INSET
-    told = "files that no slice holds" if box.loose else f"slice {box.base_instant} ({readable(box.base_instant)})"
-    return element("g", element("title", words(told)), frame, *files)
+    title = "files that no slice holds" if box.loose else f"slice {box.base_instant} ({readable(box.base_instant)})"
+    return element("g", element("title", words(title)), frame, *files)
 
 
 def _file_shape(file: DrawnFile, width: float, text: str, x: float, y: float) -> str:
@@ -182,13 +182,13 @@ def _tooltip(file: DrawnFile, *, read: bool) -> str:
     return "\n".join([*lines, "the answer is made of it"] if read else lines)
 
 
-def _legend(groups: Sequence[DrawnGroup], asked: bool, y: float) -> str:
+def _legend(groups: Sequence[DrawnGroup], has_question: bool, y: float) -> str:
     kinds = {file.kind for group in groups for file in _files_of(group)}
     entries = [
         (f"file {kind}", f"{kind} file" if kind != CHANGES else "change feed") for kind in (BASE, "log", CHANGES)
     ]
     shown = [(style, text) for style, text in entries if style.removeprefix("file ") in kinds]
-    if asked:
+    if has_question:
         shown.append(("file read base", "filled: the answer is made of it"))
     if any(group.loose for group in groups):
         shown.append(("file stray", "dashed: in no slice (not committed, left by an attempt, or of the change feed)"))

@@ -9,23 +9,23 @@ from typing import Any, Protocol, Self
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.case_values import READER, SERVICER
 from hudi_conformance.runner.in_process import InProcess
-from hudi_conformance.runner.session import START_LIMIT_S, Heard, Session
+from hudi_conformance.runner.session import START_LIMIT_S, Response, Session
 
 CHECKER = "model"
 """Who looks over tables that were written, and reads them back where nobody else is named."""
 
 
-class Asked(Protocol):
+class AdapterClient(Protocol):
     """What a session is to who puts steps to it."""
 
     @property
     def started(self) -> Mapping[str, Any] | None:
         """What it said of itself."""
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question."""
 
-    def start(self) -> Heard:
+    def start(self) -> Response:
         """Say hello."""
 
     def kill(self) -> None:
@@ -61,7 +61,7 @@ def roles_of(root: Path, servicer: str | None = None, readers: Sequence[str] = (
     return Roles(find_adapter(servicer, root) if servicer else None, named or usual, checker)
 
 
-class Cast:
+class AdapterPool:
     """The processes that take the steps of one case at a time."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Cast:
     ) -> None:
         self.adapter, self.roles = adapter, roles
         self._logs, self._start_limit_s, self._job = logs, start_limit_s, job
-        self._sessions: dict[tuple[tuple[str, ...], int], Asked] = {}
+        self._sessions: dict[tuple[tuple[str, ...], int], AdapterClient] = {}
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
@@ -78,30 +78,30 @@ class Cast:
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
-    def player(self, role: str, process: int = 1) -> Asked:
+    def executor(self, role: str, process: int = 1) -> AdapterClient:
         """The process of a role."""
         other = {SERVICER: self.roles.servicer, READER: next(iter(self.roles.readers), None)}.get(role)
         # Without a reader of the user's own choice, the adapter reads itself.
         chosen = self.adapter if other is None or other == self.roles.checker else other
         return self.session(chosen, process)
 
-    def readers(self) -> tuple[tuple[str, Asked], ...]:
+    def readers(self) -> tuple[tuple[str, AdapterClient], ...]:
         """Who else reads a table back, by name."""
         others = (one for one in self.roles.readers if one.command != self.adapter.command)
         return tuple((one.name, self.session(one)) for one in others)
 
-    def checker(self) -> Asked | None:
+    def checker(self) -> AdapterClient | None:
         """Who says what is wrong with a table."""
         return self.session(self.roles.checker) if self.roles.checker else None
 
-    def session(self, adapter: AdapterConfig, process: int = 1) -> Asked:
+    def session(self, adapter: AdapterConfig, process: int = 1) -> AdapterClient:
         """A process of an adapter; those of one command are shared by all roles."""
         key = (adapter.command, process)
         if key not in self._sessions:
-            self._sessions[key] = self._begun(adapter, process)
+            self._sessions[key] = self._started(adapter, process)
         return self._sessions[key]
 
-    def _begun(self, adapter: AdapterConfig, process: int) -> Asked:
+    def _started(self, adapter: AdapterConfig, process: int) -> AdapterClient:
         if self.adapter.in_process and adapter.command == self.adapter.command:
             return InProcess.of(self.adapter)
         log = self._logs / f"{adapter.name}-{self._job}{'' if process == 1 else f'-{process}'}.log"

@@ -17,8 +17,8 @@ from hudi_conformance.runner.case_values import (
     Case,
     Expectation,
     GoldenTable,
-    Kept,
     Step,
+    StoredAnswer,
 )
 from hudi_conformance.runner.resources import CorpusError
 
@@ -80,7 +80,7 @@ class Answers:
     file: Path
     owner: str = ""
 
-    def kept(self, name: str) -> Kept:
+    def kept(self, name: str) -> StoredAnswer:
         """The answer of a name.
 
         Raises:
@@ -88,7 +88,7 @@ class Answers:
 
         """
         own = f"{self.owner}/{name}"
-        return Kept(self.file, own if self.owner and own in names(self.file) else name)
+        return StoredAnswer(self.file, own if self.owner and own in names(self.file) else name)
 
 
 def _writing_case(

@@ -55,7 +55,7 @@ AREAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredAnswer:
     """Rows or a value in a file of answers, by name."""
 
     file: Path
@@ -76,7 +76,7 @@ class Kept:
 class Expectation:
     """An answer that is expected, and the reading it belongs to where a clause has two."""
 
-    answer: Kept
+    answer: StoredAnswer
     reading: str | None = None
 
 
@@ -95,7 +95,7 @@ class Step:
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     done: Mapping[str, Any] = field(default_factory=dict)
-    input: Kept | None = None
+    input: StoredAnswer | None = None
     by: str = WRITER
     process: int = 1
     clause: str = ""

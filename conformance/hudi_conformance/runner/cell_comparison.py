@@ -61,8 +61,8 @@ def compare_cells(op: str, expected: Any, actual: Any) -> Comparison:
     shared = [place for place in marked if columns[place] in wanted.columns and columns[place] in found.columns]
     places = [place for place in shared if columns[place] in names] or _identifying(wanted.under(columns), shared)
     lines = _aligned(wanted.under(columns), found.under(columns), marked, places)
-    told = (replace(line, columns=tuple(columns[int(place)] for place in line.columns)) for line in lines)
-    return bounded(Comparison(op, columns, tuple(told)))
+    named_lines = (replace(line, columns=tuple(columns[int(place)] for place in line.columns)) for line in lines)
+    return bounded(Comparison(op, columns, tuple(named_lines)))
 
 
 def _columns(wanted: _Grid, found: _Grid, *, rows: bool) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def _row_differences(expected: Rows, actual: Rows) -> tuple[str, ...]:
         return ()
     missing = [row for key, rows in wanted.items() for row in rows[len(found.get(key, [])) :]]
     extra = [row for key, rows in found.items() for row in rows[len(wanted.get(key, [])) :]]
-    return _Told(names, kinds, missing, extra, _identifying(expected, names, kinds)).differences()
+    return _Described(names, kinds, missing, extra, _identifying(expected, names, kinds)).differences()
 
 
 def _bag(rows: Rows, names: Sequence[str], kinds: Sequence[LogicalType]) -> dict[Row, list[Row]]:
@@ -84,8 +84,8 @@ def _identifying(expected: Rows, names: Sequence[str], kinds: Sequence[LogicalTy
     return None
 
 
-class _Told:
-    """Missing and extra rows, told as changed rows where one column identifies them."""
+class _Described:
+    """Missing and extra rows, reported as changed rows where one column identifies them."""
 
     def __init__(
         self, names: Sequence[str], kinds: Sequence[LogicalType], missing: list[Row], extra: list[Row], key: int | None

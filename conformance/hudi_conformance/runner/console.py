@@ -37,7 +37,7 @@ class Ticker:
     def __init__(self, out: Console, adapter: str, cases: int) -> None:
         self._out, self._adapter, self._cases = out, adapter, cases
         self._done, self._bad = 0, 0
-        self._said = time.monotonic()
+        self._printed = time.monotonic()
         self._progress: Progress | None = None
         self._task = TaskID(0)
 
@@ -62,8 +62,8 @@ class Ticker:
         bad = f", {self._bad} bad" if self._bad else ""
         if self._progress is not None:
             self._progress.update(self._task, advance=1, description=f"{self._adapter}{bad}")
-        elif time.monotonic() - self._said > _PLAIN_EVERY_S:
-            self._said = time.monotonic()
+        elif time.monotonic() - self._printed > _PLAIN_EVERY_S:
+            self._printed = time.monotonic()
             self._out.print(f"{self._adapter}: {self._done} of {self._cases} cases{bad}", markup=False)
 
 

@@ -112,10 +112,10 @@ def text_of(entry: Mapping[str, Any], key: str, path: Path) -> str:
         AdapterConfigError: it says nothing.
 
     """
-    said = str(entry.get(key, "")).strip()
-    if not said:
+    text = str(entry.get(key, "")).strip()
+    if not text:
         raise AdapterConfigError(f"{path.name}: {key!r} is missing from {entry.get('id', 'an entry')}")
-    return said
+    return text
 
 
 def refuse_duplicates(ids: Iterable[str], path: Path | None) -> None:

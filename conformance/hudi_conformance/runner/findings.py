@@ -1,4 +1,4 @@
-"""Findings: what an implementation does other than a clause says, told once for all its releases and cases.
+"""Findings: what an implementation does other than a clause says, reported once for all its releases and cases.
 
 `adapters/findings/<product>.toml` holds `[[finding]]` entries; a list of expected failures names them, `finding =
 "<product>/<name>"`, with the cases that show each, or states the same entries itself.
@@ -43,15 +43,15 @@ def finding_of(entry: Mapping[str, Any], path: Path) -> Finding:
         AdapterConfigError: the clause, the reason or the evidence is missing, or an entry is not known.
 
     """
-    told = f"{path.name}: {entry.get('name') or entry.get('id') or entry.get('ids') or 'an entry'}"
+    place = f"{path.name}: {entry.get('name') or entry.get('id') or entry.get('ids') or 'an entry'}"
     if strange := sorted(entry.keys() - _KNOWN):
-        raise AdapterConfigError(f"{told}: {strange[0]!r} is not known here")
+        raise AdapterConfigError(f"{place}: {strange[0]!r} is not known here")
     for key in _REQUIRED:
         if not str(entry.get(key, "")).strip():
-            raise AdapterConfigError(f"{told}: {key!r} is missing")
+            raise AdapterConfigError(f"{place}: {key!r} is missing")
     upstream = tuple(str(one) for one in entry.get("upstream", ()))
     if not all(map(_ISSUE.fullmatch, upstream)):
-        raise AdapterConfigError(f"{told}: 'upstream' names issues as owner/repository#1, not {', '.join(upstream)}")
+        raise AdapterConfigError(f"{place}: 'upstream' names issues as owner/repository#1, not {', '.join(upstream)}")
     texts = {key: str(entry.get(key, "")).strip() for key in ("name", *_REQUIRED, "source", "reproduce")}
     return Finding(upstream=upstream, **texts)
 

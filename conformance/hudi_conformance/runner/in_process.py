@@ -12,7 +12,7 @@ from hudi_adapter.protocol import Adapter
 from hudi_adapter.serving import serve
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
-from hudi_conformance.runner.session import START, Heard, Reply, checked_answer, question, refuse_unknown_ops
+from hudi_conformance.runner.session import START, Reply, Response, checked_answer, question, refuse_unknown_ops
 
 
 class InProcess:
@@ -21,7 +21,7 @@ class InProcess:
     def __init__(self, make: Callable[[], Adapter]) -> None:
         self._make = make
         self._adapter = make()
-        self.started: Mapping[str, Any] | None = self._said(START)
+        self.started: Mapping[str, Any] | None = self._reply(START)
         refuse_unknown_ops((self.started or {}).get("ops", ()))
 
     @classmethod
@@ -42,12 +42,12 @@ class InProcess:
         except (ImportError, AttributeError, ValueError) as error:
             raise AdapterConfigError(f"in_process = {name!r} names no function of a module: {error}") from error
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question."""
-        said = self._said(question(1, op, table, params, out_dir, limit_s))
-        return checked_answer(op, 1, Reply(said))
+        reply = self._reply(question(1, op, table, params, out_dir, limit_s))
+        return checked_answer(op, 1, Reply(reply))
 
-    def start(self) -> Heard:
+    def start(self) -> Response:
         """It has been there all the time."""
         return Reply(self.started or {})
 
@@ -55,8 +55,8 @@ class InProcess:
         """What the process has begun is forgotten by it."""
         self._adapter = self._make()
 
-    def _said(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _reply(self, message: Mapping[str, Any]) -> dict[str, Any]:
         answers = io.StringIO()
         serve(self._adapter, io.StringIO(json.dumps(message) + "\n"), answers)
-        said: dict[str, Any] = json.loads(answers.getvalue())
-        return said
+        reply: dict[str, Any] = json.loads(answers.getvalue())
+        return reply

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from hudi_conformance.runner.cases import ID_PREFIX
 from hudi_conformance.runner.results import RunResults, read_results
 
-# The element that tells each verdict; what passes has none.
+# The element that shows each verdict; what passes has none.
 _ELEMENTS = {
     "fail": "failure",
     "wrong_reason": "failure",
@@ -49,14 +49,14 @@ def junit_of(run: RunResults) -> ET.Element:
 
 
 def _counts(adapter: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    told = [_ELEMENTS.get(str(line["verdict"]), "") for line in cases]
+    elements = [_ELEMENTS.get(str(line["verdict"]), "") for line in cases]
     seconds = sum(float(line["seconds"]) for line in cases)
     return {
         "name": adapter,
         "tests": str(len(cases)),
-        "failures": str(told.count("failure")),
-        "errors": str(told.count("error")),
-        "skipped": str(told.count("skipped")),
+        "failures": str(elements.count("failure")),
+        "errors": str(elements.count("error")),
+        "skipped": str(elements.count("skipped")),
         "time": f"{seconds:.3f}",
     }
 
@@ -70,16 +70,16 @@ def _add_case(suite: ET.Element, line: Mapping[str, Any]) -> None:
         ET.SubElement(properties, "property", name=name, value=_clean(str(value)))
     element = _ELEMENTS.get(str(line["verdict"]))
     if element:
-        told = ET.SubElement(case, element, message=_message(line))
+        child = ET.SubElement(case, element, message=_message(line))
         parts = [*line["differences"], str(line["traceback"])]
         if line["clauses"]:
             parts.append(f"explain: hudi-conformance clause {' '.join(line['clauses'])}")
-        told.text = _clean("\n".join([*parts, f"repro: {line['repro']}"]).strip())
+        child.text = _clean("\n".join([*parts, f"repro: {line['repro']}"]).strip())
 
 
 def _message(line: Mapping[str, Any]) -> str:
-    said = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
-    return _clean(f"{line['verdict']}: {said}" if said else str(line["verdict"]))
+    text = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
+    return _clean(f"{line['verdict']}: {text}" if text else str(line["verdict"]))
 
 
 def _clean(text: str) -> str:

@@ -24,20 +24,20 @@ def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterat
         yield from pool.map(work, tasks, chunksize=4)
 
 
-def in_begun_processes(
+def in_worker_processes(
     begin: Callable[[], Callable[[Task], Found]], tasks: Sequence[Task], at_once: int
 ) -> Iterator[Found]:
     """The same by what `begin` makes once in each process, which lasts for all of its tasks, handed out one by one."""
-    with _pool(at_once, partial(_begun, begin)) as pool:
+    with _pool(at_once, partial(_initialize, begin)) as pool:
         yield from pool.map(_done, tasks)
 
 
-def _pool(at_once: int, begun: Callable[[], None] | None = None) -> ProcessPoolExecutor:
+def _pool(at_once: int, initializer: Callable[[], None] | None = None) -> ProcessPoolExecutor:
     """Spawned: a fork would take along the locks of threads that it does not have."""
-    return ProcessPoolExecutor(at_once, get_context("spawn"), begun)
+    return ProcessPoolExecutor(at_once, get_context("spawn"), initializer)
 
 
-def _begun(begin: Callable[[], Callable[[Any], Any]]) -> None:
+def _initialize(begin: Callable[[], Callable[[Any], Any]]) -> None:
     global _work  # noqa: PLW0603 - of the process, which is there for this alone
     _work = begin()
 

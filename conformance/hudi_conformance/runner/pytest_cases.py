@@ -19,7 +19,7 @@ from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.scores import CheckedRequirements, Requirements, Score, shown_percent
 from hudi_conformance.runner.selecting import select
-from hudi_conformance.runner.suite import Lists, lists_of, refuse_idle
+from hudi_conformance.runner.suite import Lists, lists_of, require_runnable_cases
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -45,7 +45,7 @@ def prepare(config: pytest.Config) -> None:
         corpus = load_cases(root)
         cases = select(corpus, _selection(config, named, corpus))
         lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
-        refuse_idle(cases, [lists])
+        require_runnable_cases(cases, [lists])
         requirements = _requirements(config).checked(corpus)
         requirements.reject_incomparable([adapter.name])
         roles = roles_of(root, config.getoption("--conformance-servicer"), config.getoption("--conformance-reader"))
@@ -144,15 +144,15 @@ class Conformance:
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
         self._requirements = requirements
-        self._asked = self._judged = 0
+        self._requested = self._decided = 0
         self._by_id = {case.id: case for case in cases}
         self._outcomes: dict[str, Outcome] = {}
 
     def outcome(self, case: Case) -> Outcome:
         """Ask the adapter, whose process starts with the first question."""
-        return self._begun().outcome(case)
+        return self._started_run().outcome(case)
 
-    def _begun(self) -> AdapterRun:
+    def _started_run(self) -> AdapterRun:
         if self._run is None:
             work = self._stack.enter_context(work_folder("hudi-conformance-"))
             options = RunOptions(Path(work), self._limit_s, roles=self.roles)
@@ -174,7 +174,7 @@ class Conformance:
         if config.option.collectonly or hasattr(config, "workerinput") or not chosen:
             return
         try:
-            self._begun().begin()
+            self._started_run().begin()
         except AdapterConfigError as error:
             raise pytest.UsageError(str(error)) from error
         if shared:
@@ -195,8 +195,8 @@ class Conformance:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the readings followed, and whether anything is judged; with several workers only here do they meet."""
         if report.nodeid.startswith(f"{ID_PREFIX}::") and (report.when == "call" or report.failed):
-            self._asked += 1
-            self._judged += not _is_unasked(report)
+            self._requested += 1
+            self._decided += not _is_unasked(report)
             if report.nodeid in self._by_id:
                 self._outcomes[report.nodeid] = _outcome_of(self._by_id[report.nodeid], report)
         for name, value in report.user_properties:
@@ -211,7 +211,7 @@ class Conformance:
         failed = self._mixed() or (self._outcomes and self._unmet())
         if failed and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if self._asked and not self._judged and session.exitstatus == pytest.ExitCode.OK:
+        if self._requested and not self._decided and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -228,9 +228,9 @@ class Conformance:
                 terminalreporter.write_line(f"{self.adapter.name}: {share}")
             for line in self._unmet():
                 terminalreporter.write_line(f"FAILED {line}", red=True)
-        if self._asked and not self._judged:
-            told = f"FAILED {self.adapter.name} supports none of the {self._asked} cases, so nothing is judged"
-            terminalreporter.write_line(told, red=True)
+        if self._requested and not self._decided:
+            text = f"FAILED {self.adapter.name} supports none of the {self._requested} cases, so nothing is judged"
+            terminalreporter.write_line(text, red=True)
 
     def _unmet(self) -> tuple[str, ...]:
         return self._requirements.unmet(self.adapter.name, tuple(self._outcomes.values()))

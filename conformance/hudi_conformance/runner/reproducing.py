@@ -30,7 +30,7 @@ def reproduce(
         raise CorpusError(f"{keep} is not empty: what an earlier run kept there would be taken for this one's")
     book = ClauseBook(root)
     with ExitStack() as stack:
-        # Adapters are told absolute paths, wherever the command was typed.
+        # Adapters receive absolute paths, wherever the command was typed.
         work = keep.resolve() if keep else Path(stack.enter_context(work_folder("hudi-conformance-")))
         options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.
@@ -42,8 +42,8 @@ def reproduce(
         out.print(outcome.traceback, markup=False)
     else:
         reading = f", {outcome.reading[0]} as {outcome.reading[1]}" if outcome.reading else ""
-        told = f": {outcome.message}" if outcome.message else ""
-        out.print(f"{outcome.verdict.upper()} {case.id} [{adapter.name}]{reading}{told}", markup=False)
+        message = f": {outcome.message}" if outcome.message else ""
+        out.print(f"{outcome.verdict.upper()} {case.id} [{adapter.name}]{reading}{message}", markup=False)
     if keep is not None:
         out.print(f"kept below {keep}", markup=False)
     return exit_code([outcome])

@@ -69,7 +69,7 @@ class ResultsWriter:
         self._roles = roles
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
-        self._begun = dt.datetime.now(dt.UTC)
+        self._started_at = dt.datetime.now(dt.UTC)
         self.counts: dict[str, Counter[str]] = {adapter.name: Counter() for adapter in adapters}
         self._implementations: dict[str, Any] = {}
         self._line(
@@ -78,7 +78,7 @@ class ResultsWriter:
                 "format": FORMAT,
                 "suite": metadata.version("hudi-conformance"),
                 "protocol": PROTOCOL_VERSION,
-                "started": self._begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "started": self._started_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
                 "cases": cases,
                 "adapters": [adapter.name for adapter in adapters],
             }
@@ -100,15 +100,15 @@ class ResultsWriter:
     def implementation(self, adapter: AdapterConfig, started: Mapping[str, Any] | None) -> None:
         """What the adapter said of itself at its start."""
         who = started["implementation"] if started else {}
-        told = {name: plain(str(who[name]), _MOST_NAME) for name in ("name", "version", "language") if name in who}
-        self._implementations[adapter.name] = told or None
+        fields = {name: plain(str(who[name]), _MOST_NAME) for name in ("name", "version", "language") if name in who}
+        self._implementations[adapter.name] = fields or None
 
     def close(self, exit_code: int) -> None:
         """The footer."""
         self._line(
             {
                 "kind": "footer",
-                "seconds": round((dt.datetime.now(dt.UTC) - self._begun).total_seconds(), 3),
+                "seconds": round((dt.datetime.now(dt.UTC) - self._started_at).total_seconds(), 3),
                 "counts": {adapter: dict(sorted(counts.items())) for adapter, counts in self.counts.items()},
                 "implementations": self._implementations,
                 "exit": exit_code,

@@ -13,19 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hudi_conformance.runner.adapter_pool import Cast, Roles
+from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
+from hudi_conformance.runner.answer_verdicts import ReadingClauses, outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import WRITER
 from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.expected_failures import ExpectedFailure
 from hudi_conformance.runner.in_process import InProcess
-from hudi_conformance.runner.judging import ReadingClauses, judge
-from hudi_conformance.runner.player import Player
-from hudi_conformance.runner.processes import in_begun_processes
+from hudi_conformance.runner.processes import in_worker_processes
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.session import START_LIMIT_S
-from hudi_conformance.runner.step_execution import Judging, run_writing_case
+from hudi_conformance.runner.step_execution import VerdictOptions, run_writing_case
+from hudi_conformance.runner.step_executor import StepExecutor
 from hudi_conformance.runner.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
 from hudi_conformance.runner.work_folders import removed
 
@@ -61,7 +61,7 @@ class AdapterRun:
     ) -> None:
         self._adapter, self._options = adapter, options
         self._reading_clause, self._expected, self._skips = reading_clause, expected or {}, skips or {}
-        self._casts: queue.SimpleQueue[Cast] = queue.SimpleQueue()
+        self._free_pools: queue.SimpleQueue[AdapterPool] = queue.SimpleQueue()
         self._numbers = itertools.count(1)
         self._closing = ExitStack()
         self.ledger = ReadingLedger()
@@ -70,8 +70,8 @@ class AdapterRun:
     def __enter__(self) -> Self:
         logs = self._options.log_folder or self._options.work_folder / "logs"
         for job in range(max(1, self._options.jobs)):
-            cast = Cast(self._adapter, self._options.roles, logs, self._options.start_limit_s, job)
-            self._casts.put(self._closing.enter_context(cast))
+            adapters = AdapterPool(self._adapter, self._options.roles, logs, self._options.start_limit_s, job)
+            self._free_pools.put(self._closing.enter_context(adapters))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,11 +84,11 @@ class AdapterRun:
             AdapterConfigError: it names an op that the protocol does not have.
 
         """
-        cast = self._casts.get()
+        adapters = self._free_pools.get()
         try:
-            cast.player(WRITER).start()
+            adapters.executor(WRITER).start()
         finally:
-            self._casts.put(cast)
+            self._free_pools.put(adapters)
 
     def close(self) -> None:
         """End the adapter's processes."""
@@ -107,8 +107,8 @@ class AdapterRun:
         """Who shares a process with its adapter has one core: a process for each job."""
         self.started = InProcess.of(self._adapter).started
         options = replace(self._options, jobs=1)
-        begin = partial(_asking, self._adapter, options, self._reading_clause, self._skips)
-        yield from in_begun_processes(begin, cases, self._options.jobs)
+        begin = partial(_requesting, self._adapter, options, self._reading_clause, self._skips)
+        yield from in_worker_processes(begin, cases, self._options.jobs)
 
     def outcome(self, case: Case) -> Outcome:
         """The outcome of one case."""
@@ -116,46 +116,48 @@ class AdapterRun:
 
     def _settled(self, outcome: Outcome) -> Outcome:
         listed = self._expected.get(outcome.case.id)
-        return against_expectation(self.ledger.judge(outcome), listed.why if listed else None)
+        return against_expectation(self.ledger.apply(outcome), listed.why if listed else None)
 
     def unsettled(self, case: Case) -> Outcome:
         """What a case has come to, before what is known of the adapter is held against it."""
         if case.id in self._skips:
             return Outcome(case, Verdict.SKIPPED, self._skips[case.id])
-        cast = self._casts.get()
+        adapters = self._free_pools.get()
         folder = self._options.work_folder / f"{self._adapter.name}-{next(self._numbers)}"
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
-            outcome = self._written(cast, case, folder) if case.writes else self._steps(cast, case, folder)
+            outcome = self._written(adapters, case, folder) if case.writes else self._steps(adapters, case, folder)
         except (CorpusError, AdapterConfigError):
             raise
         except Exception as error:  # noqa: BLE001 - one answer that cannot be judged is one bad verdict
-            said = f"the answer cannot be judged: {type(error).__name__}: {error}"
-            outcome = Outcome(case, Verdict.ERROR, said, traceback=traceback.format_exc())
+            text = f"the answer cannot be judged: {type(error).__name__}: {error}"
+            outcome = Outcome(case, Verdict.ERROR, text, traceback=traceback.format_exc())
         finally:
-            self.started = cast.player(WRITER).started or self.started
-            self._casts.put(cast)
+            self.started = adapters.executor(WRITER).started or self.started
+            self._free_pools.put(adapters)
             if not self._options.keep:
                 removed(folder)
-        return replace(outcome, seconds=time.monotonic() - begun)
+        return replace(outcome, seconds=time.monotonic() - started_at)
 
-    def _written(self, cast: Cast, case: Case, folder: Path) -> Outcome:
-        return run_writing_case(case, cast, folder, Judging(self._options.step_limit_s, self._reading_clause))
+    def _written(self, adapters: AdapterPool, case: Case, folder: Path) -> Outcome:
+        return run_writing_case(
+            case, adapters, folder, VerdictOptions(self._options.step_limit_s, self._reading_clause)
+        )
 
-    def _steps(self, cast: Cast, case: Case, folder: Path) -> Outcome:
+    def _steps(self, adapters: AdapterPool, case: Case, folder: Path) -> Outcome:
         """The first step that does not pass, or the last one, with the reading that any of them showed."""
-        player = Player.below(folder, cast.player(WRITER), self._options.step_limit_s)
-        unpack(case.table.folder, player.table)
+        executor = StepExecutor.below(folder, adapters.executor(WRITER), self._options.step_limit_s)
+        unpack(case.table.folder, executor.table)
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
-            judged = judge(case, step, player.ask(step.op, step.params), self._reading_clause)
-            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
+            decided = outcome_of(case, step, executor.request(step.op, step.params), self._reading_clause)
+            outcome = replace(decided, reading=decided.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
 
 
-def _asking(
+def _requesting(
     adapter: AdapterConfig, options: RunOptions, reading_clause: ReadingClauses, skips: Mapping[str, str]
 ) -> Callable[[Case], Outcome]:
     """How a process of a run asks: folders and logs of its own; its sessions end with it, by the end of their input."""

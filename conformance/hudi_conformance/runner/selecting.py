@@ -1,4 +1,4 @@
-"""Which cases of the corpus a run puts; a word that fits nothing is told, for a run that asks less proves less."""
+"""Which cases of the corpus a run puts; a word that fits nothing is reported, for a run that asks less proves less."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -33,9 +33,9 @@ def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
     known: set[tuple[str, ...]] = set()
     chosen: set[str] = set()
     for case in sorted(cases, key=lambda one: len(one.steps)):
-        asked = {(*act, *_kind(case)) for act in _acts(case)}
-        if not asked <= known:
-            known |= asked
+        kinds = {(*act, *_kind(case)) for act in _acts(case)}
+        if not kinds <= known:
+            known |= kinds
             chosen.add(case.id)
     return tuple(case for case in cases if case.id in chosen)
 

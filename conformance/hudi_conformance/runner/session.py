@@ -36,7 +36,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """No usable answer: the process died, or what it said breaks the protocol (`caught` tells them apart)."""
+    """No usable answer: the process died, or what it said breaks the protocol (`caught` distinguishes them)."""
 
     why: str
     caught: bool
@@ -49,7 +49,7 @@ class Hung:
     limit_s: float
 
 
-Heard = Reply | Broken | Hung
+Response = Reply | Broken | Hung
 
 
 class Session:
@@ -67,7 +67,7 @@ class Session:
         self.starts = 0
         self._failed_starts = 0
         self._fault = ""
-        self.said_at_stop = ""
+        self.output_at_stop = ""
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +77,7 @@ class Session:
     ) -> None:
         self.stop()
 
-    def start(self) -> Heard:
+    def start(self) -> Response:
         """Start the process (again) and say hello; the reply is kept in `started`.
 
         Raises:
@@ -93,39 +93,39 @@ class Session:
         except OSError as error:
             return self._failed(Broken(f"{self._command[0]}: {error.strerror}", caught=False))
         self.starts += 1
-        heard = self._exchange(START, self._start_limit_s)
-        if isinstance(heard, Reply):
-            heard = _checked("started", heard)
-        if not isinstance(heard, Reply):
-            return self._failed(heard)
+        response = self._exchange(START, self._start_limit_s)
+        if isinstance(response, Reply):
+            response = _checked("started", response)
+        if not isinstance(response, Reply):
+            return self._failed(response)
         try:
-            refuse_unknown_ops(heard.message["ops"])
+            refuse_unknown_ops(response.message["ops"])
         except AdapterConfigError:
             self.kill()
             raise
-        self.started = heard.message
+        self.started = response.message
         self._failed_starts = 0
-        return heard
+        return response
 
-    def _failed(self, heard: Heard) -> Heard:
+    def _failed(self, response: Response) -> Response:
         self.kill()
-        self._fault = heard.why if isinstance(heard, Broken) else f"no answer within {self._start_limit_s:g} s"
-        return heard
+        self._fault = response.why if isinstance(response, Broken) else f"no answer within {self._start_limit_s:g} s"
+        return response
 
-    def ask(self, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def request(self, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question; a process that died or hung before is started first, one that does so now is ended."""
         if self._process is None or self._process.status is not None:
-            heard = self.start()
-            if not isinstance(heard, Reply):
-                return heard
+            response = self.start()
+            if not isinstance(response, Reply):
+                return response
         # Not to be guessed: an answer cannot come before its question.
         seq = secrets.randbelow(1 << 31)
-        heard = self._exchange(question(seq, op, table, params, out_dir, limit_s), limit_s)
-        heard = checked_answer(op, seq, heard)
-        if not isinstance(heard, Reply):
+        response = self._exchange(question(seq, op, table, params, out_dir, limit_s), limit_s)
+        response = checked_answer(op, seq, response)
+        if not isinstance(response, Reply):
             # Whatever it still says would be taken for the next answer.
             self.kill()
-        return heard
+        return response
 
     def stop(self, limit_s: float = 15.0) -> int | None:
         """Ask the process to leave; the exit status, or None when it had to be killed or never ran."""
@@ -136,7 +136,7 @@ class Session:
             process.send(_line({"cmd": "stop"}), limit_s)
             process.close_stdin()
         status = process.wait(limit_s)
-        self.said_at_stop = process.unread()
+        self.output_at_stop = process.unread()
         self.kill()
         return status
 
@@ -146,7 +146,7 @@ class Session:
         if process is not None:
             process.kill()
 
-    def _exchange(self, message: Mapping[str, Any], limit_s: float) -> Heard:
+    def _exchange(self, message: Mapping[str, Any], limit_s: float) -> Response:
         process = self._process
         if process is None:
             return Broken("the process is not running", caught=False)
@@ -162,7 +162,7 @@ class Session:
             return self._died(process)
         return self._received(process, process.line(deadline - time.monotonic()), limit_s)
 
-    def _received(self, process: ChildProcess, line: bytes | Nothing, limit_s: float) -> Heard:
+    def _received(self, process: ChildProcess, line: bytes | Nothing, limit_s: float) -> Response:
         if line is Nothing.SILENT:
             return Hung(limit_s)
         if line is Nothing.TOO_LONG:
@@ -187,7 +187,7 @@ def _line(message: Mapping[str, Any]) -> bytes:
     return (json.dumps(message, ensure_ascii=False) + "\n").encode()
 
 
-def _parsed(line: bytes) -> Heard:
+def _parsed(line: bytes) -> Response:
     try:
         message = parse_json(line.decode())
     except (UnicodeDecodeError, JsonError) as error:
@@ -214,7 +214,7 @@ def refuse_unknown_ops(ops: Sequence[str]) -> None:
             )
 
 
-def _checked(name: str, reply: Reply) -> Heard:
+def _checked(name: str, reply: Reply) -> Response:
     try:
         check_message(name, reply.message)
     except MessageError as error:
@@ -231,13 +231,13 @@ def question(  # noqa: PLR0917 - the fields of the message
     seq: int, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float
 ) -> Mapping[str, Any]:
     """The message that asks."""
-    asked = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
-    return {**asked, "out_dir": str(out_dir), "limit_s": limit_s}
+    message = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
+    return {**message, "out_dir": str(out_dir), "limit_s": limit_s}
 
 
-def checked_answer(op: str, seq: int, heard: Heard) -> Heard:
+def checked_answer(op: str, seq: int, response: Response) -> Response:
     """An answer, unless its form or its value breaks the protocol."""
-    checked = _checked("answer", heard) if isinstance(heard, Reply) else heard
+    checked = _checked("answer", response) if isinstance(response, Reply) else response
     if not isinstance(checked, Reply):
         return checked
     # True equals 1.

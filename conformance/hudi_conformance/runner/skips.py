@@ -1,4 +1,4 @@
-"""Skips: cases that an adapter is not asked, each with a reason; they are told, and never count as passed."""
+"""Skips: cases that an adapter is not asked, each with a reason; they are reported, and never count as passed."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A first check of a new adapter: every message against its schema, the first violation told readably."""
+"""A first check of a new adapter: every message against its schema, the first violation reported readably."""
 
 import shlex
 import sys
@@ -10,7 +10,7 @@ from rich.console import Console
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.runner.plain_text import plain
-from hudi_conformance.runner.session import Broken, Heard, Hung, Reply, Session
+from hudi_conformance.runner.session import Broken, Hung, Reply, Response, Session
 from hudi_conformance.runner.work_folders import work_folder
 
 _ABSENT_OP = "hudi_conformance_no_such_op"
@@ -35,7 +35,7 @@ def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
                 fault = check.trial(session, work)
                 out.print(f"{'FAIL' if fault else 'ok  '} {check.rule}", markup=False)
                 if fault:
-                    _tell_fault(adapter, fault, log, out)
+                    _print_fault(adapter, fault, log, out)
                     return 1
     out.print(f"{adapter.name} speaks the protocol", markup=False)
     return 0
@@ -43,9 +43,11 @@ def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
 
 def _checks(limit_s: float) -> Iterator[_Check]:
     yield _Check("start is answered with protocol, implementation, features and ops", _started)
-    yield _Check("an op that the adapter does not have is answered `unsupported`", _asks(_ABSENT_OP, limit_s, _lacks))
-    yield _Check("a folder that is no table is answered `rejected` NOT_A_TABLE", _asks("", limit_s, _refuses))
-    yield _Check("seq comes back as it was given, the process lives on", _asks("", limit_s, _refuses))
+    yield _Check(
+        "an op that the adapter does not have is answered `unsupported`", _requests(_ABSENT_OP, limit_s, _lacks)
+    )
+    yield _Check("a folder that is no table is answered `rejected` NOT_A_TABLE", _requests("", limit_s, _refuses))
+    yield _Check("seq comes back as it was given, the process lives on", _requests("", limit_s, _refuses))
     yield _Check("stop is not answered, and the process exits with status 0", _stopped)
 
 
@@ -56,14 +58,14 @@ def _started(session: Session, _work: Path) -> str:
         return str(error)
 
 
-def _asks(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
+def _requests(op: str, limit_s: float, fault_of: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
     def trial(session: Session, work: Path) -> str:
         number = len(list(work.iterdir()))
         table, answers = work / f"table-{number}", work / f"out-{number}"
         table.mkdir()
         answers.mkdir()
-        heard = session.ask(op or _first_op(session), table, {}, answers, limit_s)
-        return judge(heard) if isinstance(heard, Reply) else _fault(heard)
+        response = session.request(op or _first_op(session), table, {}, answers, limit_s)
+        return fault_of(response) if isinstance(response, Reply) else _fault(response)
 
     return trial
 
@@ -90,24 +92,24 @@ def _refuses(reply: Reply) -> str:
 def _kind(reply: Reply) -> str:
     found = ("result", "rejected", "unsupported", "errored")
     kind = next(word for word in found if word in reply.message)
-    told = reply.message[kind]
-    return f"{kind}: {told['message']}" if kind == "errored" else f"{kind} {str(told)[:200]}"
+    body = reply.message[kind]
+    return f"{kind}: {body['message']}" if kind == "errored" else f"{kind} {str(body)[:200]}"
 
 
 def _stopped(session: Session, _work: Path) -> str:
     status = session.stop()
-    if session.said_at_stop:
-        return f"answered stop: {session.said_at_stop.strip()!r:.200}"
+    if session.output_at_stop:
+        return f"answered stop: {session.output_at_stop.strip()!r:.200}"
     return "" if status == 0 else f"exit status {status}" if status is not None else "still running after stop"
 
 
-def _fault(heard: Heard) -> str:
-    if isinstance(heard, Hung):
-        return f"no answer within {heard.limit_s:g} s; is stdout flushed after every line?"
-    return heard.why if isinstance(heard, Broken) else ""
+def _fault(response: Response) -> str:
+    if isinstance(response, Hung):
+        return f"no answer within {response.limit_s:g} s; is stdout flushed after every line?"
+    return response.why if isinstance(response, Broken) else ""
 
 
-def _tell_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:
+def _print_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:
     out.print(f"     {plain(fault, _LONGEST)}", markup=False)
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-10:] if log.is_file() else []
     for line in tail:

@@ -4,27 +4,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hudi_conformance.runner.adapter_pool import Asked, Cast
+from hudi_conformance.runner.adapter_pool import AdapterClient, AdapterPool
+from hudi_conformance.runner.answer_verdicts import ReadingClauses, outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import END_PROCESS, READER, WRITER, Case, Step
 from hudi_conformance.runner.instant_order import TimeRules
-from hudi_conformance.runner.judging import ReadingClauses, judge
 from hudi_conformance.runner.normalized_answers import AbsentTimeError
-from hudi_conformance.runner.player import CHECK_TABLE, Answer, Player
+from hudi_conformance.runner.step_executor import CHECK_TABLE, Answer, StepExecutor
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class VerdictOptions:
     """How long a step may take, and which clause of a case has two readings."""
 
     step_limit_s: float
     reading_clause: ReadingClauses
 
 
-def run_writing_case(case: Case, cast: Cast, folder: Path, judging: Judging) -> Outcome:
+def run_writing_case(case: Case, pool: AdapterPool, folder: Path, options: VerdictOptions) -> Outcome:
     """The outcome of a writing case: of the first step, reading back or check that does not pass, or of the last."""
-    run = WritingCaseRun(case, cast, folder, judging)
+    run = WritingCaseRun(case, pool, folder, options)
     outcome = run.written()
     if outcome.verdict is not Verdict.PASS:
         return outcome
@@ -35,9 +35,9 @@ def run_writing_case(case: Case, cast: Cast, folder: Path, judging: Judging) -> 
 class WritingCaseRun:
     """One case on one table, below an empty folder."""
 
-    def __init__(self, case: Case, cast: Cast, folder: Path, judging: Judging) -> None:
-        self.case, self.cast, self.judging = case, cast, judging
-        self._player = Player.below(folder, cast.player(WRITER), judging.step_limit_s)
+    def __init__(self, case: Case, pool: AdapterPool, folder: Path, options: VerdictOptions) -> None:
+        self.case, self.pool, self.options = case, pool, options
+        self._executor = StepExecutor.below(folder, pool.executor(WRITER), options.step_limit_s)
         self._rules = TimeRules(case.table.version)
 
     def written(self) -> Outcome:
@@ -46,31 +46,31 @@ class WritingCaseRun:
         if lacking:
             return Outcome(self.case, Verdict.UNSUPPORTED, lacking)
         if self.case.begins_with:
-            unpack(self.case.begins_with.folder, self._player.table)
+            unpack(self.case.begins_with.folder, self._executor.table)
         else:
-            self._player.table.mkdir(parents=True)
+            self._executor.table.mkdir(parents=True)
         outcome = Outcome(self.case, Verdict.PASS)
         for number, step in enumerate(self.case.steps, start=1):
             try:
-                judged = self._step(number, step)
+                decided = self._step(number, step)
             except AbsentTimeError as error:
-                judged = Outcome(self.case, Verdict.FAIL, str(error))
-            judged = _placed(judged, f"step {number} ({step.op})")
-            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
+                decided = Outcome(self.case, Verdict.FAIL, str(error))
+            decided = _placed(decided, f"step {number} ({step.op})")
+            outcome = replace(decided, reading=decided.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
 
     def read_back(self) -> Iterator[tuple[str, Outcome]]:
         """What each other reader answers to the questions about the last state; those that it lacks are left out."""
-        for name, reader in self.cast.readers():
+        for name, reader in self.pool.readers():
             yield name, self._read_by(name, reader)
 
-    def _read_by(self, name: str, reader: Asked) -> Outcome:
+    def _read_by(self, name: str, reader: AdapterClient) -> Outcome:
         """The first answer that does not pass; unsupported where there is none at all."""
         found = Outcome(self.case, Verdict.UNSUPPORTED, "no question of the last state")
         for number, step in self._last_questions():
-            outcome = replace(self._judged(step, self._ask(reader, step)), step=number)
+            outcome = replace(self._decided(step, self._request(reader, step)), step=number)
             if outcome.verdict is not Verdict.UNSUPPORTED:
                 found = _placed(outcome, f"step {number} ({step.op}) asked of {name}")
             if outcome.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED}:
@@ -79,24 +79,24 @@ class WritingCaseRun:
 
     def checked(self) -> Outcome | None:
         """What is wrong with the table by who checks it; None where nothing is but what it came with."""
-        checker = self.cast.checker()
+        checker = self.pool.checker()
         if checker is None:
             return None
-        found = replace(self._player, adapter=checker).check_errors()
+        found = replace(self._executor, adapter=checker).check_errors()
         if found and self.case.begins_with:
-            before = Player.below(self._player.folder / "before", checker, self.judging.step_limit_s)
+            before = StepExecutor.below(self._executor.folder / "before", checker, self.options.step_limit_s)
             unpack(self.case.begins_with.folder, before.table)
             known = before.check_errors()
             found = tuple(one for one in found if one not in known)
         return Outcome(self.case, Verdict.FAIL, "check_table finds errors", differences=found) if found else None
 
-    def taker(self, step: Step) -> Asked:
+    def taker(self, step: Step) -> AdapterClient:
         """Who takes a step: the writer where a reader lacks the question, the checker where an adapter has no check."""
-        adapter = self.cast.player(step.by, step.process)
+        adapter = self.pool.executor(step.by, step.process)
         if step.by == READER and not _has(adapter, step.op):
-            adapter = self.cast.player(WRITER, step.process)
+            adapter = self.pool.executor(WRITER, step.process)
         if step.op == CHECK_TABLE and not _has(adapter, CHECK_TABLE):
-            return self.cast.checker() or adapter
+            return self.pool.checker() or adapter
         return adapter
 
     def _lacking(self) -> str:
@@ -111,23 +111,23 @@ class WritingCaseRun:
         if step.op == END_PROCESS:
             adapter.kill()
             return Outcome(self.case, Verdict.PASS)
-        answer = self._ask(adapter, step)
-        outcome = self._judged(step, answer)
+        answer = self._request(adapter, step)
+        outcome = self._decided(step, answer)
         if step.writes and outcome.verdict is Verdict.PASS and isinstance(answer.content, Mapping):
-            wrong = self._rules.broken(step.op, self._player.names.resolved(step.params), answer.value)
-            self._player.names.note(number, answer.value)
+            wrong = self._rules.broken(step.op, self._executor.names.resolved(step.params), answer.value)
+            self._executor.names.note(number, answer.value)
             if wrong:
                 return Outcome(self.case, Verdict.FAIL, differences=wrong)
         return outcome
 
-    def _ask(self, adapter: Asked, step: Step) -> Answer:
+    def _request(self, adapter: AdapterClient, step: Step) -> Answer:
         rows = step.input.content if step.input else None
-        player = replace(self._player, adapter=adapter)
-        return player.ask(step.op, player.names.resolved(step.params), rows)
+        executor = replace(self._executor, adapter=adapter)
+        return executor.request(step.op, executor.names.resolved(step.params), rows)
 
-    def _judged(self, step: Step, answer: Answer) -> Outcome:
-        names = self._player.names
-        return judge(self.case, step, answer, self.judging.reading_clause, normalize=names.normalized)
+    def _decided(self, step: Step, answer: Answer) -> Outcome:
+        names = self._executor.names
+        return outcome_of(self.case, step, answer, self.options.reading_clause, normalize=names.normalized)
 
     def _last_questions(self) -> Iterator[tuple[int, Step]]:
         """The questions after the last step that changes the table: who reads may answer them."""
@@ -136,7 +136,7 @@ class WritingCaseRun:
         return ((number, replace(step, by=READER)) for number, step in steps[last:])
 
 
-def _has(adapter: Asked, op: str) -> bool:
+def _has(adapter: AdapterClient, op: str) -> bool:
     """Whether an adapter has an op, by what it says when it starts; one that says nothing of it may have all."""
     if adapter.started is None:
         adapter.start()

@@ -55,7 +55,7 @@ class SuiteOptions:
     jobs: int = 1
     servicer: str | None = None
     readers: tuple[str, ...] = ()
-    one_each: tuple[str, ...] = ()
+    smoke_sample: tuple[str, ...] = ()
     """Adapters, by name, that are asked one case of each kind only."""
     requirements: Requirements = NO_REQUIREMENTS
 
@@ -69,7 +69,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
 
     """
     adapters = named_adapters(options.adapters, options.root)
-    reject_unknown_adapters(options.one_each, adapters)
+    reject_unknown_adapters(options.smoke_sample, adapters)
     corpus = load_cases(options.root)
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
@@ -77,7 +77,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     requirements = options.requirements.checked(corpus)
     requirements.reject_incomparable(adapter.name for adapter in adapters)
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
-    refuse_idle(cases, lists.values())
+    require_runnable_cases(cases, lists.values())
     with ExitStack() as stack:
         work = Path(stack.enter_context(work_folder("hudi-conformance-")))
         folder = options.results_folder or work
@@ -95,12 +95,12 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             listed = lists[adapter.name]
             run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
             run = stack.enter_context(run)
-            asked = one_of_each(cases) if adapter.name in options.one_each else cases
-            found = _run_one(run, adapter, asked, out, writer)
+            chosen = one_of_each(cases) if adapter.name in options.smoke_sample else cases
+            found = _run_one(run, adapter, chosen, out, writer)
             writer.implementation(adapter, run.started)
             run.close()
             outcomes[adapter.name] = found
-            _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
+            _print_outcomes(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
         unmet = [line for name, found in outcomes.items() for line in requirements.unmet(name, found)]
         codes = [*map(exit_code, outcomes.values()), *([BAD_VERDICT] if unmet else [])]
         code = max(codes, key=(FINE, BAD_USAGE, BAD_VERDICT).index)
@@ -170,7 +170,7 @@ def expected_of(adapter: AdapterConfig, root: Path) -> Mapping[str, ExpectedFail
     return lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
 
 
-def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
+def require_runnable_cases(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
     """Hold the skips against the selected cases: at least one is asked, for an empty run proves nothing.
 
     Raises:
@@ -201,19 +201,21 @@ def _run_one(
     return found
 
 
-def _tell(
-    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, told: Callable[[Outcome], str], out: Console
+def _print_outcomes(
+    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, describe: Callable[[Outcome], str], out: Console
 ) -> None:
     bad = [outcome for outcome in found if outcome.verdict in BAD]
     shown = [outcome for outcome in bad if START_FAILED not in outcome.message]
-    dead = [outcome for outcome in bad if START_FAILED in outcome.message]
+    not_started = [outcome for outcome in bad if START_FAILED in outcome.message]
     # What cannot be started fails every case for one reason: once is enough.
-    for outcome in (*shown, *dead[: not shown]):
-        out.print(told(outcome), markup=False)
+    for outcome in (*shown, *not_started[: not shown]):
+        out.print(describe(outcome), markup=False)
         out.print()
-    if dead:
+    if not_started:
         again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))
-        out.print(f"{adapter.name} could not be started, so {_counted_cases(len(dead))} failed without being asked.")
+        out.print(
+            f"{adapter.name} could not be started, so {_counted_cases(len(not_started))} failed without being asked."
+        )
         out.print(f"Check how it starts:  {again}", markup=False)
         out.print()
     for line in undispatched(adapter.name, found, run.started):
@@ -221,28 +223,30 @@ def _tell(
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
     if all(outcome.verdict in UNASKED for outcome in found):
-        out.print(nothing_judged(adapter.name, found, run.started), markup=False)
+        out.print(all_unsupported(adapter.name, found, run.started), markup=False)
 
 
-def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
+def all_unsupported(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
     """What to say of an adapter that supports nothing of what it was asked: this is no passed run."""
-    asked = sorted({step.op for one in found for step in one.case.steps})
+    op_names = sorted({step.op for one in found for step in one.case.steps})
     ops = ", ".join((started or {}).get("ops", ())) or "none"
-    return f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(asked)}"
+    return (
+        f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(op_names)}"
+    )
 
 
 def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> tuple[str, ...]:
     """A line for each declared op that gets no answer but `unsupported`: its name may be misspelt in the adapter."""
     ops = (started or {}).get("ops", ())
-    asked: dict[str, list[Outcome]] = {}
+    by_op: dict[str, list[Outcome]] = {}
     for one in found:
         # Where there are several steps, which of them was lacking is not known.
         if len(one.case.steps) == 1 and one.verdict is not Verdict.SKIPPED:
-            asked.setdefault(one.case.steps[0].op, []).append(one)
+            by_op.setdefault(one.case.steps[0].op, []).append(one)
     return tuple(
         f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
         f"{_counted_cases(len(outcomes))} that ask it. Check how the adapter spells the op where it looks it up."
-        for op, outcomes in sorted(asked.items())
+        for op, outcomes in sorted(by_op.items())
         if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
     )
 

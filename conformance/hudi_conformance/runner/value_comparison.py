@@ -9,16 +9,18 @@ from hudi_adapter.logical_types import LogicalTypeError, family, parse_type
 _MISSING = object()
 
 
-def compare_values(op: str, expected: Any, actual: Any, tell: Callable[[Any], Any] | None = None) -> tuple[str, ...]:
+def compare_values(
+    op: str, expected: Any, actual: Any, normalize: Callable[[Any], Any] | None = None
+) -> tuple[str, ...]:
     """Every difference in words; empty when both say the same.
 
     An object may hold more than the expected one (the protocol may gain fields), never less. `tell` puts the actual
     answer in the words of the expected one; what counts of its order is looked at before.
     """
     compare = _COMPARISONS.get(op)
-    told = tell(actual) if tell else actual
+    normalized = normalize(actual) if normalize else actual
     disorder = _disorder(actual) if op == "list_timeline" else ()
-    return *disorder, *(compare(expected, told) if compare else _differences("value", expected, told))
+    return *disorder, *(compare(expected, normalized) if compare else _differences("value", expected, normalized))
 
 
 def _disorder(timeline: Any) -> tuple[str, ...]:

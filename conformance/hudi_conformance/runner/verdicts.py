@@ -87,7 +87,7 @@ class ReadingLedger:
     def __init__(self) -> None:
         self.chosen: dict[str, str] = {}
 
-    def judge(self, outcome: Outcome) -> Outcome:
+    def apply(self, outcome: Outcome) -> Outcome:
         """Enter the outcome's reading; the outcome fails when the clause was read otherwise before."""
         if outcome.reading is None or outcome.verdict is not Verdict.PASS:
             return outcome

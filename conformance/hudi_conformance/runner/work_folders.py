@@ -10,7 +10,7 @@ from typing import Final
 
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a fresh folder with a random name is made in it
 _ENOUGH: Final = 2 << 30
-_TOLD: Final = ("TMPDIR", "TEMP", "TMP")
+_VARIABLES: Final = ("TMPDIR", "TEMP", "TMP")
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def removed(folder: Path) -> None:
 
 def _in_memory() -> Path | None:
     """The folder in memory; None where somebody has said where temporary files go, or there is none of use."""
-    if any(os.environ.get(name) for name in _TOLD) or not os.access(_MEMORY, os.W_OK | os.X_OK):
+    if any(os.environ.get(name) for name in _VARIABLES) or not os.access(_MEMORY, os.W_OK | os.X_OK):
         return None
     free = os.statvfs(_MEMORY)
     return _MEMORY if free.f_bavail * free.f_frsize >= _ENOUGH else None

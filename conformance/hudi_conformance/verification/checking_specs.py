@@ -37,10 +37,10 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SpecSelection:
     """What is to be checked: of these modules, all where none is named; `soak`: with the larger constants too.
 
-    `draw` is the folder for pages of what TLC finds violated, `page` the file that tells the figures.
+    `draw` is the folder for pages of what TLC finds violated, `page` the file that states the figures.
     """
 
     modules: Sequence[str] = ()
@@ -50,13 +50,15 @@ class Asked:
     page: Path | None = None
 
 
-def check_specs(folder: Path | None = None, asked: Asked | None = None, *, apalache: bool | None = None) -> int:
+def check_specs(
+    folder: Path | None = None, selection: SpecSelection | None = None, *, apalache: bool | None = None
+) -> int:
     """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
     console = Console(soft_wrap=True, highlight=False)
     try:
         specs = folder or modules_folder()
         tlc_jar()
-        faults = _checked(console, specs, asked or Asked())
+        faults = _checked(console, specs, selection or SpecSelection())
     except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         console.print(str(error), markup=False, style="red")
         return 2
@@ -65,9 +67,9 @@ def check_specs(folder: Path | None = None, asked: Asked | None = None, *, apala
     return 1 if faults else 0
 
 
-def _checked(console: Console, specs: Path, asked: Asked) -> int:
+def _checked(console: Console, specs: Path, selection: SpecSelection) -> int:
     """How many runs and agreements came out otherwise than they must."""
-    manifest = chosen(load_manifest(specs), asked)
+    manifest = chosen(load_manifest(specs), selection)
     runs, agreements = manifest.runs, manifest.agreements
     with ThreadPoolExecutor(AT_ONCE) as threads:
         results = _results(console, "TLC", threads, partial(run_tlc, specs), runs)
@@ -76,11 +78,11 @@ def _checked(console: Console, specs: Path, asked: Asked) -> int:
     with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as processes:
         pairs = _results(console, "agreement", processes, partial(compare, specs), agreements)
         compared = [(found, _report_agreement(console, found)) for found in pairs]
-    if asked.draw:
-        console.print(f"drawn: {draw_specs((result for result, _ in reported), asked.draw)}", markup=False)
-    if asked.page:
-        write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], asked.page)
-    faults, differ = (sum(fault for _, fault in told) for told in (reported, compared))
+    if selection.draw:
+        console.print(f"drawn: {draw_specs((result for result, _ in reported), selection.draw)}", markup=False)
+    if selection.page:
+        write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], selection.page)
+    faults, differ = (sum(fault for _, fault in reports) for reports in (reported, compared))
     ending = f"{len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ"
     console.print(f"TLA+: {ending}", markup=False)
     return faults + differ
@@ -99,7 +101,7 @@ def modules_folder() -> Path:
         return suite_root() / "specs" / "tla"
 
 
-def chosen(manifest: Manifest, asked: Asked) -> Manifest:
+def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
     """What is to run.
 
     Raises:
@@ -108,12 +110,12 @@ def chosen(manifest: Manifest, asked: Asked) -> Manifest:
     """
 
     def fits(run: Run) -> bool:
-        return (not asked.modules or run.module in asked.modules) and (asked.soak or not run.soak)
+        return (not selection.modules or run.module in selection.modules) and (selection.soak or not run.soak)
 
-    runs = tuple(one for one in manifest.runs if fits(one) and not asked.agreements_only)
+    runs = tuple(one for one in manifest.runs if fits(one) and not selection.agreements_only)
     agreements = tuple(one for one in manifest.agreements if fits(one.run))
     if not runs and not agreements:
-        raise ManifestError(f"there is no run of {', '.join(asked.modules)}: nothing would be checked")
+        raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked")
     return Manifest(runs, agreements)
 
 
@@ -173,9 +175,9 @@ def _report_agreement(console: Console, found: Compared) -> int:
     """Print one line for an agreement, and where it ends; answers whether it differs."""
     run = found.agreement.run
     steps = f"{found.states:>7} states, {sum(found.actions.values()):>6} steps"
-    told = f"counterexamples of {found.length} steps" if found.agreement.law else steps
+    text = f"counterexamples of {found.length} steps" if found.agreement.law else steps
     console.print(
-        f"{'DIFF' if found.differs else 'same'} {run.module:<18} {told}  {run.name}",
+        f"{'DIFF' if found.differs else 'same'} {run.module:<18} {text}  {run.name}",
         markup=False,
         style="red" if found.differs else None,
     )
@@ -190,7 +192,7 @@ def _apalache_all(console: Console, specs: Path) -> int:
         return 0
     faults = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        work = partial(_asked_apalache, specs)
+        work = partial(_run_apalache, specs)
         for check, wrong in _results(console, "Apalache", pool, work, list(apalache_checks(specs))):
             console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
             if wrong:
@@ -199,5 +201,5 @@ def _apalache_all(console: Console, specs: Path) -> int:
     return faults
 
 
-def _asked_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
+def _run_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
     return check, run_apalache(specs, check)

@@ -18,7 +18,7 @@ from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.clauses import Clause, load_clauses, parse_sources
 from hudi_conformance.runner.identifiers import normal_number, unknown_number
 from hudi_conformance.runner.resources import CorpusError
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 
 STATING = ("hudi_model", "hudi_model_tools", "hudi_format")
 """The packages whose functions state clauses."""
@@ -146,7 +146,7 @@ class _Everything:
             mutants=tuple(Named(one.name, one.sentence) for one in MUTANTS.values() if clause.id in one.clauses),
             properties=tuple(
                 Named(one.id, f"{one.title} ({one.verdict})")
-                for one in sorted(OBLIGATIONS.values(), key=lambda one: one.id)
+                for one in sorted(MODEL_PROPERTIES.values(), key=lambda one: one.id)
                 if clause.id in one.clauses
             ),
             actions=_actions(name for cited, name in self._actions if clause.id in cited),

@@ -20,7 +20,7 @@ from hudi_conformance.runner.resources import commit_of
 from hudi_conformance.verification.counterexamples.page import write_behaviour
 from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_moves
 from hudi_conformance.verification.counterexamples.terminal import print_behaviour
-from hudi_conformance.verification.properties import OBLIGATIONS, Counterexample, Obligation, Verdict
+from hudi_conformance.verification.properties import MODEL_PROPERTIES, Counterexample, ModelProperty, Verdict
 from hudi_conformance.verification.properties.scenarios import SCENARIOS, Scenario
 
 SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
@@ -29,16 +29,16 @@ SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an obligation came out: its counterexample, or None where the check found none."""
+    """How a property came out: its counterexample, or None where the check found none."""
 
-    obligation: Obligation
+    model_property: ModelProperty
     found: Counterexample | None
     seconds: float
 
     @property
     def as_registered(self) -> bool:
         """Whether it is as the registry says."""
-        return (self.found is not None) == (self.obligation.verdict is Verdict.REFUTED)
+        return (self.found is not None) == (self.model_property.verdict is Verdict.REFUTED)
 
 
 def broken(mutant: str | None) -> AbstractContextManager[None]:
@@ -46,19 +46,19 @@ def broken(mutant: str | None) -> AbstractContextManager[None]:
     return mutated(MUTANTS[mutant]) if mutant else nullcontext()
 
 
-def tried(obligation: Obligation) -> Outcome:
-    """An obligation checked once."""
-    begun = time.perf_counter()
+def tried(model_property: ModelProperty) -> Outcome:
+    """A property checked once."""
+    started_at = time.perf_counter()
     found = None
     try:
-        obligation.check()
+        model_property.check()
     except Counterexample as error:
         found = error
     except BaseExceptionGroup as errors:
         found = next((one for one in errors.exceptions if isinstance(one, Counterexample)), None)
         if found is None:
             raise
-    return Outcome(obligation, found, time.perf_counter() - begun)
+    return Outcome(model_property, found, time.perf_counter() - started_at)
 
 
 def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
@@ -67,13 +67,13 @@ def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
     Under a mutant the counterexamples are the point, and the exit code is 0 where one was found.
     """
     wanted = list(dict.fromkeys(map(normal_number, ids)))
-    unknown = [unknown_number("property", one, OBLIGATIONS) for one in wanted if one not in OBLIGATIONS]
+    unknown = [unknown_number("property", one, MODEL_PROPERTIES) for one in wanted if one not in MODEL_PROPERTIES]
     if mutant and mutant not in MUTANTS:
         unknown.append(f"there is no mutant {mutant!r}{nearest_words(mutant, MUTANTS)}")
     if unknown:
         out.print(f"error: {'; '.join(unknown)}", style="red", markup=False)
         return 2
-    chosen = [OBLIGATIONS[one] for one in wanted] or sorted(OBLIGATIONS.values(), key=lambda one: one.id)
+    chosen = [MODEL_PROPERTIES[one] for one in wanted] or sorted(MODEL_PROPERTIES.values(), key=lambda one: one.id)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     outcomes = []
     with broken(mutant), Progress(*columns, console=out, transient=True) as progress:
@@ -90,7 +90,7 @@ def verdict_of(outcomes: Sequence[Outcome], mutant: str | None, out: Console) ->
     """The last line, and the exit code."""
     held = sum(one.found is None for one in outcomes)
     seconds = sum(one.seconds for one in outcomes)
-    exhaustive = sum(one.obligation.exhaustive for one in outcomes)
+    exhaustive = sum(one.model_property.exhaustive for one in outcomes)
     out.print(
         f"{held} hold, {len(outcomes) - held} refuted, {exhaustive} by exhaustion, in {seconds:.1f} s", markup=False
     )
@@ -101,7 +101,7 @@ def verdict_of(outcomes: Sequence[Outcome], mutant: str | None, out: Console) ->
 
 def print_outcome(outcome: Outcome, out: Console, *, shown: bool) -> None:
     """One line, and the counterexample where it is wanted or unexpected."""
-    one = outcome.obligation
+    one = outcome.model_property
     word, style = ("refuted", "yellow") if outcome.found else ("holds", "green")
     if not outcome.as_registered:
         style = "red"
@@ -110,7 +110,7 @@ def print_outcome(outcome: Outcome, out: Console, *, shown: bool) -> None:
     if outcome.found and (shown or not outcome.as_registered):
         print_behaviour(of_counterexample(outcome.found, one.id), out)
         if one.holds_instead:
-            out.print(f"  what holds: {one.holds_instead} {escape(OBLIGATIONS[one.holds_instead].title)}")
+            out.print(f"  what holds: {one.holds_instead} {escape(MODEL_PROPERTIES[one.holds_instead].title)}")
         out.print(f"  [dim]clauses {' '.join(one.clauses)}; under: {escape(one.assumptions)}[/dim]")
 
 
@@ -129,12 +129,12 @@ def explore(
     with broken(mutant), Progress(TextColumn("{task.description}"), console=out, transient=True) as progress:
         task = progress.add_task(name)
 
-        def tell(states: int, transitions: int, depth: int) -> None:
+        def report(states: int, transitions: int, depth: int) -> None:
             progress.update(task, description=f"{name}: {states} states, {transitions} transitions, depth {depth}")
 
-        begun = time.perf_counter()
-        found = scenario.search(crashes=crashes, whole=whole, progress=tell)
-    out.print(counted(scenario, found, time.perf_counter() - begun, crashes), markup=False, highlight=False)
+        started_at = time.perf_counter()
+        found = scenario.search(crashes=crashes, whole=whole, progress=report)
+    out.print(counted(scenario, found, time.perf_counter() - started_at, crashes), markup=False, highlight=False)
     if not found.broken:
         return 0
     behaviour = of_moves(found.broken, f"scenario {name}", scenario.start(Store()), found.steps)
@@ -156,11 +156,11 @@ def soak(page: Path, out: Console) -> int:
     """Explore what tests have no time for, and write down what it came to: exit 1 where a law was broken."""
     rows, broken_laws = [], 0
     for name, crashes in SOAKED.items():
-        begun = time.process_time()
+        started_at = time.process_time()
         found = SCENARIOS[name].search(crashes=crashes)
-        line = counted(SCENARIOS[name], found, time.process_time() - begun, crashes)
+        line = counted(SCENARIOS[name], found, time.process_time() - started_at, crashes)
         out.print(line, markup=False, highlight=False)
-        seconds = f"{time.process_time() - begun:.0f} s"
+        seconds = f"{time.process_time() - started_at:.0f} s"
         result = found.broken or "all laws hold"
         rows.append((f"`{name}`", crashes, found.states, found.transitions, found.depth, seconds, result))
         broken_laws += bool(found.broken)

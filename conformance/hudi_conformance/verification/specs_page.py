@@ -61,7 +61,7 @@ def graph_rows(compared: Iterable[Compared]) -> Iterator[tuple[object, ...]]:
     for one in ordered(compared):
         if one.agreement.law is None:
             actions = ", ".join(f"{action} {count}" for action, count in one.actions.items())
-            yield one.agreement.run.module, told(one), f"{one.states:,}", f"{sum(one.actions.values()):,}", actions
+            yield one.agreement.run.module, name_of(one), f"{one.states:,}", f"{sum(one.actions.values()):,}", actions
 
 
 def way_rows(compared: Iterable[Compared]) -> Iterator[tuple[object, ...]]:
@@ -69,7 +69,7 @@ def way_rows(compared: Iterable[Compared]) -> Iterator[tuple[object, ...]]:
     for one in ordered(compared):
         if one.agreement.law:
             law = f"`{one.agreement.law}`, {one.agreement.run.violates}"
-            yield one.agreement.run.module, told(one), law, one.length
+            yield one.agreement.run.module, name_of(one), law, one.length
 
 
 def ordered(compared: Iterable[Compared]) -> list[Compared]:
@@ -77,7 +77,7 @@ def ordered(compared: Iterable[Compared]) -> list[Compared]:
     return sorted(compared, key=lambda one: (one.agreement.run.module, one.agreement.run.name))
 
 
-def told(one: Compared) -> str:
+def name_of(one: Compared) -> str:
     """The run, whether it agrees, and the scenario of the model."""
     wrong = "**differs:** " if one.differs else ""
     mutant = f", mutant `{one.agreement.mutant}`" if one.agreement.mutant else ""

@@ -26,8 +26,8 @@ from hudi_spark.concurrency.heartbeats import (
     beating,
     is_alive,
     reject_unknown_writers,
-    start_heart,
-    stop_heart,
+    remove_heartbeat,
+    start_heartbeat,
     stop_heartbeat,
 )
 from hudi_spark.concurrency.locks import Holding, holding_of, place_of, table_lock
@@ -55,8 +55,8 @@ __all__ = [
     "next_instant",
     "place_of",
     "reject_unknown_writers",
-    "start_heart",
-    "stop_heart",
+    "remove_heartbeat",
+    "start_heartbeat",
     "stop_heartbeat",
     "table_lock",
     "timeline_path",

@@ -55,7 +55,7 @@ class DynamoDbLockProvider:
     leased: bool = True
     _client: Any = field(default=None, repr=False)
     _watched: tuple[str, float] = ("", 0.0)
-    _heard: bool = False
+    _received: bool = False
 
     @property
     def place(self) -> str:
@@ -65,7 +65,7 @@ class DynamoDbLockProvider:
     @property
     def doubtful(self) -> bool:
         """Whether a holder was found and has not renewed since: its lease may be longer than anybody wants to wait."""
-        return bool(self._watched[0]) and not self._heard
+        return bool(self._watched[0]) and not self._received
 
     def take(self, holder: str, seconds: float) -> Lease | None:
         """The lock.
@@ -112,12 +112,12 @@ class DynamoDbLockProvider:
         if not _MILLISECONDS.fullmatch(lease):
             raise malformed(self.place, f"its {_LEASE} is {lease[:40]!r}")
         if self._watched[0] != version:
-            self._heard = bool(self._watched[0])
+            self._received = bool(self._watched[0])
             self._watched = version, now
         return now - self._watched[1] > int(lease) / 1000
 
     def _text(self, item: Mapping[str, Any], name: str) -> str:
-        """An attribute of an item, whoever made it."""
+        """An attribute of an item, no matter who made it."""
         text = item.get(name, {}).get("S")
         if not isinstance(text, str):
             raise malformed(self.place, f"it has no text {name}")
@@ -149,8 +149,8 @@ class DynamoDbLockProvider:
             patience = max(_FEWEST_SECONDS, min(seconds, _MOST_SECONDS))
             config = Config(connect_timeout=patience, read_timeout=patience, retries={"total_max_attempts": 2})
             where = {"endpoint_url": self.table.endpoint} if self.table.endpoint else {}
-            told = {"region_name": self.table.region, "config": config, **where, **self.table.credentials}
-            client: Any = boto3.client("dynamodb", **told)
+            arguments = {"region_name": self.table.region, "config": config, **where, **self.table.credentials}
+            client: Any = boto3.client("dynamodb", **arguments)
             _make_table(client, self.table)
             self._client = client
         return self._client
@@ -197,8 +197,8 @@ def _where(version: str) -> dict[str, Any]:
     names = {"#k": KEY, "#v": _VERSION}
     condition = "attribute_exists(#k) AND #v = :v"
     values = {":v": {"S": version}}
-    told = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
-    return {"ConditionExpression": condition, **told}
+    substitutions = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
+    return {"ConditionExpression": condition, **substitutions}
 
 
 def _make_table(client: Any, table: LockTable) -> None:

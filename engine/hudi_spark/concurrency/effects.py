@@ -117,7 +117,7 @@ class Fence(Protocol):
     def confirm(self) -> None:
         """Nothing while the lock is held; HudiError LOCK_LOST after."""
 
-    def claim(self, path: str, content: bytes, told: Mapping[str, Any], folder: str) -> bool:
+    def claim(self, path: str, content: bytes, parameters: Mapping[str, Any], folder: str) -> bool:
         """Whether the file, a path below the table, was claimed and has to appear now; False needs no claim.
 
         Raises:
@@ -215,8 +215,8 @@ class TraceFile:
             return
         # Who holds a lock is a process; its threads and actions take turns inside it.
         holder = {"holder": self.process} if "holder" in effect.parameters else {}
-        told = {"process": self.process, "effect": effect.name, **effect.parameters, **holder}
-        line = json.dumps(told, ensure_ascii=False)
+        line_fields = {"process": self.process, "effect": effect.name, **effect.parameters, **holder}
+        line = json.dumps(line_fields, ensure_ascii=False)
         with Path(self.path).open("ab", buffering=0) as stream:
             stream.write(line.encode() + b"\n")
 
@@ -323,8 +323,8 @@ class Effects:
         Clauses: TL-002, TL-007, SA-001.
 
         """
-        path, told = timeline_path(configuration, name), _instant(name)
-        self._create_instant(path, content, told, self._claimed(path, content, told))
+        path, parameters = timeline_path(configuration, name), _instant(name)
+        self._create_instant(path, content, parameters, self._claimed(path, content, parameters))
 
     def complete_instant(self, configuration: TableConfiguration, name: TimelineFileName, content: bytes) -> None:
         """The completed file of an action appears: the action stands.
@@ -338,31 +338,33 @@ class Effects:
         Clauses: TL-002, SA-001, OW-010.
 
         """
-        path, told = timeline_path(configuration, name), _instant(name)
-        claimed = self._claimed(path, content, told)
+        path, parameters = timeline_path(configuration, name), _instant(name)
+        claimed = self._claimed(path, content, parameters)
         try:
-            self._create_instant(path, content, told, claimed)
+            self._create_instant(path, content, parameters, claimed)
         except Exception as error:
-            if not self._stands(path, content, told, error, claimed=claimed is not None):
+            if not self._stands(path, content, parameters, error, claimed=claimed is not None):
                 raise
             note("completion", error)
 
-    def _claimed(self, path: str, content: bytes, told: Mapping[str, str]) -> Fence | None:
+    def _claimed(self, path: str, content: bytes, parameters: Mapping[str, str]) -> Fence | None:
         """The lock by which a file of the timeline is claimed, where it has to be."""
         fence = self._fence()
-        if fence is None or not fence.claim(joined(self.folder, path), content, told, self.folder):
+        if fence is None or not fence.claim(joined(self.folder, path), content, parameters, self.folder):
             return None
         return fence
 
-    def _create_instant(self, path: str, content: bytes, told: Mapping[str, str], claimed: Fence | None) -> None:
-        with self._effect("create_instant", sure=claimed is not None, **told):
+    def _create_instant(self, path: str, content: bytes, parameters: Mapping[str, str], claimed: Fence | None) -> None:
+        with self._effect("create_instant", sure=claimed is not None, **parameters):
             if claimed is not None and claimed.overtaken():
                 return
             if not self.storage.put_if_absent(path, content) and not (claimed and self.storage.read(path) == content):
                 hint = "another writer has the same instant: write again"
                 raise HudiError(Reason.WRITE_CONFLICT, "TL-002", "the instant is there already", path, hint=hint)
 
-    def _stands(self, path: str, content: bytes, told: Mapping[str, str], error: Exception, *, claimed: bool) -> bool:
+    def _stands(
+        self, path: str, content: bytes, parameters: Mapping[str, str], error: Exception, *, claimed: bool
+    ) -> bool:
         """Whether a completed file is there after an error; one that was claimed and is not will be put by others.
 
         Raises:
@@ -380,14 +382,14 @@ class Effects:
             known, failure = False, unread
         if known:
             return False
-        raise OutcomeUnknownError(told["action"], told["requested"], path, str(failure)) from error
+        raise OutcomeUnknownError(parameters["action"], parameters["requested"], path, str(failure)) from error
 
-    def finish_instant(self, path: str, content: bytes, told: Mapping[str, Any]) -> None:
+    def finish_instant(self, path: str, content: bytes, parameters: Mapping[str, Any]) -> None:
         """A timeline file that its writer claimed and did not put appears; nothing happens where it is there.
 
         Clauses: LK-002, TL-002.
         """
-        with self._effect("create_instant", **told):
+        with self._effect("create_instant", **parameters):
             self.storage.put_if_absent(path, content)
 
     def delete_instant(self, configuration: TableConfiguration, name: TimelineFileName) -> None:
@@ -533,7 +535,7 @@ class Effects:
         with self._effect("beat_heart", requested=requested):
             self.storage.put(joined(HEARTBEATS_FOLDER, requested), content)
 
-    def stop_heart(self, requested: str) -> None:
+    def remove_heartbeat(self, requested: str) -> None:
         """The heartbeat of a write that has completed or was given up disappears.
 
         Clauses: MK-005.
@@ -548,7 +550,7 @@ class Effects:
             yield
 
     @contextmanager
-    def tell(self, name: str, **parameters: str) -> Iterator[None]:
+    def record(self, name: str, **parameters: str) -> Iterator[None]:
         """An effect that is no file of the table: a lock taken or let go, a time generated."""
         with self._effect(name, sure=False, **parameters):
             yield
@@ -583,8 +585,8 @@ def joined(*parts: str) -> str:
 
 
 def _instant(name: TimelineFileName) -> dict[str, Any]:
-    told = {"action": name.action, "state": name.state, "requested": name.requested}
-    return told if name.completed is None else {**told, "completed": name.completed}
+    parameters = {"action": name.action, "state": name.state, "requested": name.requested}
+    return parameters if name.completed is None else {**parameters, "completed": name.completed}
 
 
 DOWNWARDS: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")

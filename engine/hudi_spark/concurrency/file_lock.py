@@ -144,7 +144,7 @@ class _FileLease:
 
     def release(self) -> None:
         try:
-            # What cannot be removed is removed by whoever takes the lock next.
+            # What cannot be removed is removed by the one that takes the lock next.
             with suppress(HudiError, OSError):
                 if self.provider.read() == self.token:
                     Path(self.provider.place).unlink(missing_ok=True)

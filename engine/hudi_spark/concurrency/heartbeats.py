@@ -43,7 +43,7 @@ _S3: Final = ("s3", "s3a", "s3n")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process anywhere: the computer and its start, the number, and when it began where the system tells."""
+    """A process anywhere: the computer and its start, the number, and when it began where the system shows."""
 
     host: str
     pid: int
@@ -121,7 +121,7 @@ _FEWEST_SECONDS: Final = 0.02
 
 
 @dataclass(slots=True)
-class Heart:
+class HeartbeatRenewal:
     """The heartbeat of one write of this process."""
 
     effects: Effects
@@ -142,24 +142,24 @@ class Heart:
         self.beaten = time.monotonic()
 
 
-class _Hearts:
+class _Heartbeats:
     """Those of this process; one thread renews them all, from the first on."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._beating: dict[tuple[str, str], Heart] = {}
+        self._beating: dict[tuple[str, str], HeartbeatRenewal] = {}
         self._thread: threading.Thread | None = None
         self._changed = threading.Event()
 
-    def add(self, heart: Heart) -> None:
+    def add(self, renewal: HeartbeatRenewal) -> None:
         with self._lock:
-            self._beating[table_key(heart.effects.storage.base), heart.requested] = heart
+            self._beating[table_key(renewal.effects.storage.base), renewal.requested] = renewal
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="hudi-hearts", daemon=True)
                 self._thread.start()
         self._changed.set()
 
-    def find(self, base: str, requested: str) -> Heart | None:
+    def find(self, base: str, requested: str) -> HeartbeatRenewal | None:
         return self._beating.get((table_key(base), requested))
 
     def remove(self, base: str, requested: str) -> None:
@@ -175,38 +175,40 @@ class _Hearts:
         while True:
             self._changed.wait(self._rest())
             self._changed.clear()
-            for heart in list(self._beating.values()):
-                self._beat(heart)
+            for renewal in list(self._beating.values()):
+                self._beat(renewal)
 
     def _rest(self) -> float | None:
         """Seconds until the next beat is due; None where nothing beats."""
         now = time.monotonic()
-        due = [heart.beaten + heart.interval - now for heart in list(self._beating.values()) if not heart.lapsed]
+        due = [
+            renewal.beaten + renewal.interval - now for renewal in list(self._beating.values()) if not renewal.lapsed
+        ]
         return max(_FEWEST_SECONDS, min(due)) if due else None
 
-    def _beat(self, heart: Heart) -> None:
+    def _beat(self, renewal: HeartbeatRenewal) -> None:
         with self._lock:
-            known = self.find(heart.effects.storage.base, heart.requested) is heart
-            due = time.monotonic() >= heart.beaten + heart.interval
-            if known and due and not heart.lapsed:
+            known = self.find(renewal.effects.storage.base, renewal.requested) is renewal
+            due = time.monotonic() >= renewal.beaten + renewal.interval
+            if known and due and not renewal.lapsed:
                 # A beat that fails is missed; the next one may succeed.
                 with suppress(Exception):
-                    heart.beat()
-                heart.beaten = max(heart.beaten, time.monotonic() - heart.interval / 2)
+                    renewal.beat()
+                renewal.beaten = max(renewal.beaten, time.monotonic() - renewal.interval / 2)
 
 
-_HEARTS: Final = _Hearts()
-os.register_at_fork(after_in_child=_HEARTS.forget)
+_HEARTBEATS: Final = _Heartbeats()
+os.register_at_fork(after_in_child=_HEARTBEATS.forget)
 
 
-def start_heart(effects: Effects, options: Options, requested: str, lock: str) -> None:
+def start_heartbeat(effects: Effects, options: Options, requested: str, lock: str) -> None:
     """A write of this process lives from now on; `lock` names the lock that it uses.
 
     Clauses: MK-005.
     """
     content = json.dumps({"process": str(this_process()), "lock": lock}).encode()
     effects.beat_heart(requested, content)
-    _HEARTS.add(Heart(effects, requested, options.number(_INTERVAL) / 1000, content))
+    _HEARTBEATS.add(HeartbeatRenewal(effects, requested, options.number(_INTERVAL) / 1000, content))
 
 
 def stop_heartbeat(effects: Effects, requested: str) -> None:
@@ -214,17 +216,17 @@ def stop_heartbeat(effects: Effects, requested: str) -> None:
 
     Clauses: MK-005.
     """
-    _HEARTS.remove(effects.storage.base, requested)
+    _HEARTBEATS.remove(effects.storage.base, requested)
 
 
-def stop_heart(effects: Effects, requested: str) -> None:
+def remove_heartbeat(effects: Effects, requested: str) -> None:
     """A write of this process has completed or was given up: its heartbeat goes.
 
     Clauses: MK-005.
     """
     stop_heartbeat(effects, requested)
     if effects.storage.exists(f"{HEARTBEATS_FOLDER}/{requested}"):
-        effects.stop_heart(requested)
+        effects.remove_heartbeat(requested)
 
 
 @contextmanager
@@ -233,12 +235,12 @@ def beating(effects: Effects, options: Options, requested: str, lock: str = "") 
 
     Clauses: MK-005.
     """
-    start_heart(effects, options, requested, lock)
+    start_heartbeat(effects, options, requested, lock)
     try:
         yield
     finally:
         with afterwards("stop_heartbeat"):
-            stop_heart(effects, requested)
+            remove_heartbeat(effects, requested)
 
 
 def is_alive(storage: Storage, options: Options, requested: str) -> bool:
@@ -246,7 +248,7 @@ def is_alive(storage: Storage, options: Options, requested: str) -> bool:
 
     Clauses: MK-005, OW-008.
     """
-    if _HEARTS.find(storage.base, requested) is not None:
+    if _HEARTBEATS.find(storage.base, requested) is not None:
         return True
     found = [one for one in _heartbeats(storage) if one.path.rpartition("/")[2] == requested]
     return any(_beats(storage, options, one) for one in found)
@@ -263,7 +265,7 @@ def reject_unknown_writers(storage: Storage, options: Options, lock: str, reques
     Clauses: LK-006, MK-005.
 
     """
-    own = _HEARTS.find(storage.base, requested)
+    own = _HEARTBEATS.find(storage.base, requested)
     for one in _heartbeats(storage):
         heartbeat = _read_heartbeat(storage, one)
         if heartbeat is None or heartbeat.get("lock", lock) == (lock or None):

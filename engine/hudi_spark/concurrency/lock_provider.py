@@ -68,8 +68,8 @@ class LockProvider(Protocol):
 
 def unavailable(place: str, message: str, hint: str = "") -> HudiError:
     """The error for a lock that cannot be had."""
-    told = f"the lock {place}: {message}"
-    return HudiError(Reason.LOCK_UNAVAILABLE, "LK-001", told, hint=hint or "look whether its server runs; write again")
+    text = f"the lock {place}: {message}"
+    return HudiError(Reason.LOCK_UNAVAILABLE, "LK-001", text, hint=hint or "look whether its server runs; write again")
 
 
 def lost(place: str, message: str) -> HudiError:

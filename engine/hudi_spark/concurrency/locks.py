@@ -10,7 +10,7 @@ claim     who puts a timeline file that others rely on (a completed file, a plan
           name and the content of the file
 
 A holder's next number is the one after its own last. Where somebody else has taken the lock meanwhile, that number is
-gone, and the late holder is told LOCK_LOST before anything of it counts. Whoever enters first carries out the claim
+gone, and the late holder receives LOCK_LOST before anything of it counts. Whoever enters first carries out the claim
 that it finds on top, so a claim is the moment at which an action counts: a holder that is paused after it finds its
 file put already, with the same content, and one that died there has completed.
 
@@ -19,8 +19,8 @@ far below the greatest are removed. A holder paused for so long that its next nu
 it once more: it sees greater ones then, and knows; others never look at it.
 
 What a late holder may still do is the one effect that it was about to have. Data and log files carry its instant, which
-does not complete; instants, markers and files that it was rolling back are those of dead writes, which the next holder
-rolls back as well. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
+does not complete; instants, markers and files that it was rolling back are those of failed writes, that the next holder
+rolls back too. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
 numbers: a replaced file (properties, the history's version) is the older one until the next replacement; a metadata
 table that was about to be dropped goes, and is made anew; and a completed file comes back whose action somebody rolled
 back or archived between its holder's last look at the numbers and its put.
@@ -62,7 +62,7 @@ _CLIENT_TRIES: Final = "hoodie.write.lock.client.num_retries"
 _BETWEEN_TRIES: Final = "hoodie.write.lock.client.wait_time_ms_between_retry"
 _BACK_OFF: Final = "hoodie.write.lock.wait_time_ms_between_retry"
 _GREATEST_BACK_OFF: Final = "hoodie.write.lock.max_wait_time_ms_between_retry"
-_ASKS: Final = "hoodie.write.lock.num_retries"
+_ATTEMPTS: Final = "hoodie.write.lock.num_retries"
 _SHORTEST: Final = 0.1
 
 
@@ -84,12 +84,12 @@ class Patience:
         """Seconds to wait before each further question of one try, until its time is over."""
         deadline = time.monotonic() + self.wait
         longest = self.back_off
-        for asked in range(1_000_000):
+        for attempt in range(1_000_000):
             left = deadline - time.monotonic()
             if left <= 0:
                 return
             yield min(left, longest * random_part.uniform(_SHORTEST, 1))
-            longest = min(self.greatest, longest * 2) if asked < self.doublings else longest
+            longest = min(self.greatest, longest * 2) if attempt < self.doublings else longest
 
 
 def patience_of(options: Options) -> Patience:
@@ -103,7 +103,7 @@ def patience_of(options: Options) -> Patience:
         between=options.number(_BETWEEN_TRIES) / 1000,
         back_off=max(1, options.number(_BACK_OFF)) / 1000,
         greatest=max(1, options.number(_GREATEST_BACK_OFF)) / 1000,
-        doublings=options.number(_ASKS),
+        doublings=options.number(_ATTEMPTS),
     )
 
 
@@ -125,12 +125,12 @@ class Claim:
     holder: str
     path: str = ""
     folder: str = ""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     content: bytes = field(default=b"", repr=False)
 
     def encoded(self) -> bytes:
         """A line of JSON, then the content of the file."""
-        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.told)}
+        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.parameters)}
         return json.dumps(head, ensure_ascii=False).encode() + b"\n" + self.content
 
 
@@ -145,10 +145,12 @@ def parse_claim(data: bytes, file: str) -> Claim:
     """
     head, _, content = data.partition(b"\n")
     form = read_lock_object(head, file)
-    holder, path, folder, told = (form.get(name) for name in _FIELDS)
-    if not (isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(told, dict)):
+    holder, path, folder, parameters = (form.get(name) for name in _FIELDS)
+    if not (
+        isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(parameters, dict)
+    ):
         raise malformed(file, f"holder, path, folder and told are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ...")
-    claim = Claim(holder, path, folder, told, content)
+    claim = Claim(holder, path, folder, parameters, content)
     if path and not _claims_an_instant(claim):
         raise malformed(file, f"it claims {path[:200]!r}, no file of a timeline")
     return claim
@@ -156,15 +158,17 @@ def parse_claim(data: bytes, file: str) -> Claim:
 
 def _claims_an_instant(claim: Claim) -> bool:
     """Whether a claim is of a file that its effect creates: one of the timeline of the table, or of one inside it."""
-    told = claim.told
+    parameters = claim.parameters
     within, _, name = claim.path.rpartition("/")
     try:
         named = [parse_timeline_file_name(name, layout, name) for layout in _LAYOUTS[name.count("_") > 0]]
     except FormatError:
         return False
-    same = any(one and (one.requested, one.state) == (told.get("requested"), told.get("state")) for one in named)
+    same = any(
+        one and (one.requested, one.state) == (parameters.get("requested"), parameters.get("state")) for one in named
+    )
     inside = f"{within}/".startswith(f"{claim.folder}/.hoodie/" if claim.folder else ".hoodie/")
-    return same and inside and all(isinstance(one, str) for one in told.values())
+    return same and inside and all(isinstance(one, str) for one in parameters.values())
 
 
 def numbers(storage: Storage) -> list[int]:
@@ -224,17 +228,17 @@ def _carry_out(effects: Effects, claim: Claim) -> None:
     storage = effects.storage
     if not claim.path or storage.exists(claim.path):
         return
-    if claim.told["state"] == "COMPLETED" and not _is_pending(storage, claim):
+    if claim.parameters["state"] == "COMPLETED" and not _is_pending(storage, claim):
         return
     there = effects.inside(claim.folder) if claim.folder else effects
-    there.finish_instant(claim.path.removeprefix(f"{claim.folder}/"), claim.content, claim.told)
+    there.finish_instant(claim.path.removeprefix(f"{claim.folder}/"), claim.content, claim.parameters)
 
 
 def _is_pending(storage: Storage, claim: Claim) -> bool:
     """Whether files of the action's earlier states are there."""
     folder = claim.path.rpartition("/")[0]
     names = (status.path.rpartition("/")[2] for status in storage.list_files(folder, recursive=False))
-    requested = claim.told["requested"]
+    requested = claim.parameters["requested"]
     return any(name.startswith(f"{requested}.") and name.endswith((".inflight", ".requested")) for name in names)
 
 
@@ -472,7 +476,7 @@ class Holding:
         self.confirm()
         self.effects.complete_instant(configuration, name, content)
 
-    def claim(self, path: str, content: bytes, told: Mapping[str, Any], folder: str) -> bool:
+    def claim(self, path: str, content: bytes, parameters: Mapping[str, Any], folder: str) -> bool:
         """Whether a timeline file has to appear from now on: those that others rely on are claimed first.
 
         Raises:
@@ -481,15 +485,15 @@ class Holding:
         Clauses: LK-002.
 
         """
-        if self.number is None or told["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
+        if self.number is None or parameters["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
             return False
         self.confirm()
         # Whoever puts the file, the effect is this process's.
-        claim = Claim(self.holder, path, folder, {**told, "process": traced_process()}, content)
+        claim = Claim(self.holder, path, folder, {**parameters, "process": traced_process()}, content)
         if not self._claimed(claim) and not was_carried_out(self.effects, claim):
             raise self._lost()
         self.number += 1
-        self._requested = told["state"] == "REQUESTED"
+        self._requested = parameters["state"] == "REQUESTED"
         return True
 
     def _claimed(self, claim: Claim) -> bool:
@@ -509,10 +513,12 @@ class Holding:
             try:
                 there = is_put(storage, number, claim)
             except OSError as unread:
-                if claim.folder or claim.told["state"] != "COMPLETED":
+                if claim.folder or claim.parameters["state"] != "COMPLETED":
                     raise error from unread
-                told = claim.told
-                raise OutcomeUnknownError(told["action"], told["requested"], claim.path, str(unread)) from error
+                parameters = claim.parameters
+                raise OutcomeUnknownError(
+                    parameters["action"], parameters["requested"], claim.path, str(unread)
+                ) from error
             if not there:
                 raise
             return numbers(storage)[-1] == number
@@ -585,7 +591,7 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             raise unavailable(base, "another writer of this process holds it", "write again when that one has ended")
         stack.callback(mutex.release)
         holding = _entered(stack, effects, options, provider, holder)
-        with effects.tell("take_lock", holder=holder):
+        with effects.record("take_lock", holder=holder):
             pass
         try:
             with fenced(base, holding):
@@ -595,7 +601,7 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             with afterwards("release_lock"):
                 holding.leave()
             holding.wait_out(options.number(_SKEW) / 1000)
-            with afterwards("release_lock"), effects.tell("release_lock", holder=holder):
+            with afterwards("release_lock"), effects.record("release_lock", holder=holder):
                 pass
 
 

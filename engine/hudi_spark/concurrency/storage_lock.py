@@ -44,14 +44,14 @@ class LockState:
 
     def encoded(self) -> bytes:
         """JSON, as Apache Hudi has it."""
-        told = {"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}
-        return json.dumps(told).encode()
+        form = {"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}
+        return json.dumps(form).encode()
 
     def is_free(self, now_ms: int) -> bool:
         """Whether nobody holds it: given back, ended, or held by a process of this computer that has ended."""
         process = parse_process(self.owner.rpartition(" by ")[2])
-        dead = process is not None and process.has_ended()
-        return self.expired or dead or now_ms > self.valid_until + _DRIFT_MS
+        has_ended = process is not None and process.has_ended()
+        return self.expired or has_ended or now_ms > self.valid_until + _DRIFT_MS
 
 
 def parse_lock_state(data: bytes, file: str) -> LockState:
@@ -63,8 +63,8 @@ def parse_lock_state(data: bytes, file: str) -> LockState:
     Clauses: LK-001.
 
     """
-    told = read_lock_object(data, file)
-    owner, valid_until, expired = (told.get(name) for name in ("owner", "validUntil", "expired"))
+    form = read_lock_object(data, file)
+    owner, valid_until, expired = (form.get(name) for name in ("owner", "validUntil", "expired"))
     if not isinstance(owner, str) or type(valid_until) is not int or not isinstance(expired, bool):
         raise malformed(file, f"owner {owner!r:.40}, validUntil {valid_until!r:.40}, expired {expired!r:.40}")
     return LockState(owner, valid_until, expired)

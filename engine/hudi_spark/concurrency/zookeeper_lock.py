@@ -104,8 +104,8 @@ class _ZooKeeperLease:
         """Asks the server whether the node is there and is this session's."""
         node = f"{self.provider.path}/{self.lock.node}"
         try:
-            asked = self.client.exists_async(node) if self.lock.is_acquired else None
-            found = None if asked is None else asked.get(timeout=self.provider.connection_seconds)
+            pending = self.client.exists_async(node) if self.lock.is_acquired else None
+            found = None if pending is None else pending.get(timeout=self.provider.connection_seconds)
         except _FAILURES as error:
             raise lost(self.provider.place, f"its server does not tell whether it is held: {error}") from None
         session = self.client.client_id

@@ -232,7 +232,7 @@ def _of_level(entries: Iterable[ManifestEntry], level: int) -> list[HistoryFileN
     return sorted(found, key=lambda one: (one.minimum, one.maximum))
 
 
-def _put_version(  # noqa: PLR0917 - a version is told by all of them
+def _put_version(  # noqa: PLR0917 - a version is reported by all of them
     effects: Effects,
     folder: str,
     before: HistoryVersion,

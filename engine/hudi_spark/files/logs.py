@@ -70,7 +70,7 @@ class LogForm:
     file_bytes: int = 1024 * 1024 * 1024
     positions: bool = True
     partial: bool = False
-    tells_slice: bool = False
+    names_slice: bool = False
     opened: Mapping[GroupId, str] = field(default_factory=dict, hash=False)
 
 
@@ -105,7 +105,7 @@ def log_form(
         file_bytes=options.number("hoodie.logfile.max.size"),
         positions=configuration.has_completion_times and options.flag("hoodie.write.record.positions"),
         partial=bool(missing),
-        tells_slice=not configuration.has_completion_times
+        names_slice=not configuration.has_completion_times
         or flag(configuration.properties, "hoodie.table.cdc.enabled", default=False),
         opened=opened or {},
     )
@@ -125,11 +125,11 @@ def opened_slices(storage: Storage, timeline: Timeline) -> dict[GroupId, str]:
 
 def _block_type(configuration: TableConfiguration, options: Options) -> BlockType:
     """That which was asked for; else HFile beside base files of that format, and Avro."""
-    asked = options.text("hoodie.logfile.data.block.format").lower()
-    if not asked:
+    configured = options.text("hoodie.logfile.data.block.format").lower()
+    if not configured:
         base = configuration.properties.get("hoodie.table.base.file.format", "").strip().lower()
-        asked = "hfile" if base == "hfile" else "avro"
-    return _BLOCK_TYPES[asked]
+        configured = "hfile" if base == "hfile" else "avro"
+    return _BLOCK_TYPES[configured]
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,7 +514,7 @@ def made_logs(
     logs: list[MadeLog] = []
     for blocks in _files(made_blocks(incoming, group, form, instant), form.file_bytes):
         data = b"".join(part for block in blocks for part in block.parts)
-        earlier = group.logs_of_slice(form) if form.tells_slice else ()
+        earlier = group.logs_of_slice(form) if form.names_slice else ()
         listed = tuple(str(one) for one in (*earlier, *(log.name for log in logs), name))
         stat = _stat(name, len(data), blocks, listed, group, form, instant)
         logs.append(MadeLog(name, data, stat, _rows(blocks, form)))
@@ -543,7 +543,7 @@ def _rows(blocks: Sequence[MadeBlock], form: LogForm) -> pa.Table:
     return pa.concat_tables(parts) if parts else arrow_schema(form.avro).empty_table()
 
 
-def _stat(  # noqa: PLR0917 - a stat tells of all of them
+def _stat(  # noqa: PLR0917 - a stat records all of them
     name: LogFileName,
     size: int,
     blocks: Sequence[MadeBlock],
@@ -561,7 +561,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     stat = WriteStat(
         file_id=group.file_id,
         path=joined(group.partition, str(name)),
-        prev_commit=(group.slice_instant(form) or instant) if form.tells_slice else instant,
+        prev_commit=(group.slice_instant(form) or instant) if form.names_slice else instant,
         num_writes=rows,
         num_deletes=sum(block.deletes for block in blocks),
         num_update_writes=updates,
@@ -577,7 +577,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
         file_size_in_bytes=size,
         log_version=name.version,
         log_offset=0,
-        base_file=(group.file_of_slice(form) or "") if form.tells_slice else "",
+        base_file=(group.file_of_slice(form) or "") if form.names_slice else "",
         log_files=listed,
         runtime_stats=RuntimeStats(0, 0, 0),
         total_log_files_compacted=0,

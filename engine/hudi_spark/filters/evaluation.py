@@ -147,8 +147,8 @@ def _is_in(left: Operand, condition: Comparison, schema: pa.Schema) -> Operand:
     if len(known) <= _MANY_VALUES or known[0].type.id in _NOT_HASHED:
         return _fold(pc.or_kleene, [pc.equal(left, scalar) for scalar in scalars])
     found = pc.is_in(left, value_set=pa.array([scalar.as_py() for scalar in known], known[0].type))
-    telling = [known[0], *(scalar for scalar in scalars if not scalar.is_valid)][:2]
-    return _fold(pc.or_kleene, [found, *(pc.equal(left, scalar) for scalar in telling)])
+    samples = [known[0], *(scalar for scalar in scalars if not scalar.is_valid)][:2]
+    return _fold(pc.or_kleene, [found, *(pc.equal(left, scalar) for scalar in samples)])
 
 
 def _check(condition: Filter, schema: pa.Schema) -> None:

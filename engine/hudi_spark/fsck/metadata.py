@@ -35,7 +35,7 @@ _DATA: Final = ("commit", "deltacommit", "replacecommit")
 def check_building(state: TableState, violations: Violations) -> None:
     """Each write that completed since an index is open to be logged to has logged to it, where it changed it.
 
-    Before version 8 nothing tells what completed before the index was opened.
+    Before version 8 nothing states what completed before the index was opened.
 
     Clauses: IG-003.
     """
@@ -52,7 +52,7 @@ def check_building(state: TableState, violations: Violations) -> None:
 
 
 def _being_built(state: TableState) -> Iterator[str]:
-    """What properties and the plan of an indexing that is at work name; a mark alone is that of a dead attempt.
+    """What properties and the plan of an indexing that is at work name; a mark alone is that of a failed attempt.
 
     Clauses: IG-001, IG-003, IG-005.
     """
@@ -137,19 +137,19 @@ def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
     """
     files = {path: one for path, one in own.stored.files.items() if path.partition("/")[0] in indexes}
     groups = {id_: group for id_, group in own.groups.items() if id_[0] in indexes}
-    begun = {index: _begun(own, index) for index in indexes}
-    commits = tuple(_of_indexes(commit, begun) for commit in own.commits)
+    started = {index: _started(own, index) for index in indexes}
+    commits = tuple(_of_indexes(commit, started) for commit in own.commits)
     plans = {one: _planned_of(plan, indexes) for one, plan in own.contents.plans.items()}
     contents = replace(own.contents, commits=commits, plans=plans)
     return replace(own, stored=Stored(files), groups=groups, contents=contents)
 
 
-def _begun(own: TableState, index: str) -> str:
+def _started(own: TableState, index: str) -> str:
     """When the deltacommit that made an index completed; an older index of its name may have been there before.
 
     Only the making of an index brings base files by a deltacommit, or files of its own instant that no clock gave; such
     a deltacommit may name none of them, as that of an index that is filled later does. Its file may have been cleaned
-    since, and its action archived. Where no clock tells what came after, as before version 8, an index that was made
+    since, and its action archived. Where no clock states what came after, as before version 8, an index that was made
     twice names no files.
     """
     members = [group for id_, group in own.groups.items() if id_[0] == index]
@@ -172,9 +172,9 @@ def _planned_of(plan: object, indexes: frozenset[str]) -> object:
     return replace(plan, operations=tuple(one for one in plan.operations if one.partition_path in indexes))
 
 
-def _of_indexes(commit: Commit, begun: Mapping[str, str]) -> Commit:
+def _of_indexes(commit: Commit, started: Mapping[str, str]) -> Commit:
     time = commit.instant.at("completed")
-    kept = [one for one in commit.metadata.write_stats if begun.get(one.partition_path or "", _NEVER) <= time]
+    kept = [one for one in commit.metadata.write_stats if started.get(one.partition_path or "", _NEVER) <= time]
     return replace(commit, metadata=replace(commit.metadata, write_stats=tuple(kept)))
 
 
@@ -223,15 +223,15 @@ def _check_form(state: TableState, own: TableState, violations: Violations) -> N
 def _check_actions(state: TableState, own: TableState, violations: Violations) -> None:
     """Each action that completed since the metadata table is kept has committed there before it completed.
 
-    Before version 8 nothing tells what completed before the metadata table was made.
+    Before version 8 nothing states what completed before the metadata table was made.
 
     Clauses: MT-003, MT-004.
     """
     if not state.configuration.has_completion_times:
         return
     # A rollback of the table may be a rollback of the metadata table, of the same time.
-    told = ("deltacommit", "rollback")
-    beside = {one.requested: one for one in own.whole.instants if one.is_completed and one.action in told}
+    expected_actions = ("deltacommit", "rollback")
+    beside = {one.requested: one for one in own.whole.instants if one.is_completed and one.action in expected_actions}
     kept_since = min((one.at("completed") for one in beside.values() if _is_of_action(one)), default=None)
     for one in state.contents.timeline.instants:
         if not one.is_completed or one.action not in _COMMITS_BESIDE or kept_since is None:
@@ -284,7 +284,7 @@ def check_indexes(state: TableState, executor: Executor, violations: Violations)
 
 
 def _but_lists(findings: tuple[Finding, ...]) -> Iterator[Finding]:
-    """Those about entries; an index that cannot be read at all is told where its groups are looked at."""
+    """Those about entries; an index that cannot be read at all is informed where its groups are looked at."""
     return (one for one in findings if one.place and one.index not in ("", Partition.FILES))
 
 

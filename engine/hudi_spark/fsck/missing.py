@@ -126,7 +126,7 @@ def _data_only(group: FileGroup) -> FileGroup:
 
 
 def _lost_logs(state: TableState, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> frozenset[str]:
-    """Logs that commits name and storage lacks; they join their groups, so that slicing tells which of them are read.
+    """Logs that commits name and storage lacks; they join their groups, so that slicing states which of them are read.
 
     Clauses: RD-018.
     """
@@ -217,7 +217,7 @@ def _check_spared(instant: Instant, paths: Iterable[str], needed: Mapping[str, s
 
 
 def _check_archived(state: TableState, violations: Violations) -> None:
-    """What the history alone tells to be out of the table is out of storage.
+    """What the history alone shows to be out of the table is out of storage.
 
     Clauses: AR-007, AR-009.
     """

@@ -243,7 +243,7 @@ def _check_planned_logs(state: TableState, violations: Violations) -> None:
 
 
 def _inputs(plan: CompactionPlan | ClusteringPlan) -> Iterator[str]:
-    """The files that a plan reads; those of a clustering are told by absolute paths, of which the names count."""
+    """The files that a plan reads; those of a clustering are reported by absolute paths, of which the names count."""
     slices = (
         plan.operations if isinstance(plan, CompactionPlan) else [one for g in plan.input_groups for one in g.slices]
     )
@@ -312,11 +312,11 @@ def _check_log_compactions(state: TableState, violations: Violations) -> None:
     commits = {commit.instant: commit for commit in state.commits}
     for one, plan in state.contents.plans.items():
         if isinstance(plan, CompactionPlan) and one in commits and one.action == "deltacommit":
-            begun = {(each.partition_path or "", each.file_id or ""): each for each in plan.operations}
+            planned = {(each.partition_path or "", each.file_id or ""): each for each in plan.operations}
             for group, path, name in commits[one].log_files():
-                if group in begun and path in state.stored.files:
+                if group in planned and path in state.stored.files:
                     with violations.noting(path):
-                        made = CompactedLog(state, one, begun[group].base_instant_time or "", path, name)
+                        made = CompactedLog(state, one, planned[group].base_instant_time or "", path, name)
                         check_compacted_log(made, violations)
 
 

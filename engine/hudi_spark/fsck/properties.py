@@ -70,8 +70,8 @@ def check_properties(storage: Storage, violations: Violations) -> TableConfigura
         raise no_table(storage)
     if backup is not None:
         violations.warning("PR-008", BACKUP_FILE, "an update of the properties did not finish")
-    sound = backup is not None and not backup.faults
-    chosen = backup if main is None or (main.faults and sound) else main
+    backup_is_valid = backup is not None and not backup.faults
+    chosen = backup if main is None or (main.faults and backup_is_valid) else main
     return None if chosen is None else _checked(storage, chosen, violations)
 
 
@@ -160,7 +160,7 @@ def check_definition(state: TableState, violations: Violations) -> None:
 def _check_fields(state: TableState, violations: Violations) -> None:
     """Clauses: OW-032."""
     configuration, names = state.configuration, list[str]()
-    # A schema that does not parse is told where it stands.
+    # A schema that does not parse is informed where it stands.
     with Violations().noting():
         names = table_schema(state.commits, configuration).names
     for name in sorted({one for one in names if names.count(one) > 1}):

@@ -89,13 +89,13 @@ def _check_completed_names(completed: list[_Named], pending: _Named | None, viol
     """Clauses: TL-005, TL-006."""
     if pending is None:
         return
-    asked = _COMPLETES_AS.get(pending[0].action, pending[0].action)
-    is_there = any(name.action == asked for name, _ in completed)
+    expected_action = _COMPLETES_AS.get(pending[0].action, pending[0].action)
+    is_there = any(name.action == expected_action for name, _ in completed)
     for name, path in completed if is_there else completed[:1]:
-        if name.action != asked and is_there:
+        if name.action != expected_action and is_there:
             violations.error("TL-005", path, f"{file_name_of(pending[1])} has the instant for another action")
-        elif name.action != asked:
-            violations.error("TL-006", path, f"what {file_name_of(pending[1])} began completes as {asked}")
+        elif name.action != expected_action:
+            violations.error("TL-006", path, f"what {file_name_of(pending[1])} began completes as {expected_action}")
 
 
 def _check_active_states(timeline: Timeline, violations: Violations) -> None:
@@ -346,7 +346,7 @@ def check_history(
 
 
 def _check_archived_states(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:
-    """No action skips a state; of those that are just leaving the timeline the history tells.
+    """No action skips a state; of those that are just leaving the timeline the history shows.
 
     Clauses: TL-003, TL-010, AR-011.
     """

@@ -34,7 +34,7 @@ _OF_INDEX: Final[Mapping[str, str]] = {
 class Violation:
     """One clause that a table breaks: `where` is a path in it, `message` says what is wrong there.
 
-    What must be so and is not is an error; what should be so, or what the format tells readers to skip, is a warning.
+    What must be so and is not is an error; what should be so, or what the format shows readers to skip, is a warning.
     """
 
     clause: str

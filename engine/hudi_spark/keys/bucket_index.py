@@ -1,4 +1,4 @@
-"""Bucket indexes: the hash of a key tells its file group, by a number of buckets or by consistent hashing.
+"""Bucket indexes: the hash of a key states its file group, by a number of buckets or by consistent hashing.
 
 rules   pattern,count;pattern,count   the first pattern that is found in the path decides, else the number for all
 stored  .hoodie/.bucket_index/partition_bucket_index_meta/configs/<instant>.hashing_config, JSON: these rules hold
@@ -510,7 +510,7 @@ _NULL_KEY: Final = "null"
 
 
 def on_rings(keyed: Flow, state: WriterState, effects: Effects) -> Flow:
-    """Rows with the file group that their partition's ring tells; one job, which tells the partitions.
+    """Rows with the file group that their partition's ring shows; one job, which states the partitions.
 
     Rings of new partitions are written first.
 

@@ -18,7 +18,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.generator_types import (
     PARTITION_OPTION,
     GeneratorKind,
-    asked_type,
+    configured_type,
     field_name,
     generator_kind,
     listed,
@@ -219,8 +219,8 @@ def names_parts(
         return len(fields) > 1 or kind == "GLOBAL_DELETE"
     if existing is not None:
         return is_named(existing, fields[0])
-    told = configuration.version < _FIRST_NAMED_VERSION and configuration.populates_meta_fields
-    if told and options.given(_BARE_OPTION):
+    may_be_absent = configuration.version < _FIRST_NAMED_VERSION and configuration.populates_meta_fields
+    if may_be_absent and options.given(_BARE_OPTION):
         return not options.flag(_BARE_OPTION)
     return configuration.version >= _FIRST_NAMED_VERSION
 
@@ -300,7 +300,7 @@ def key_generator(configuration: TableConfiguration, options: Options, existing:
     """
     refuse_other_generator(configuration, options)
     partition_by = _typed_fields(configuration, options)
-    name = configuration.key_generator or asked_type(options)
+    name = configuration.key_generator or configured_type(options)
     kind = generator_kind(name, configuration.record_key, partition_by)
     refuse_misfit(kind, configuration.record_key, partition_by)
     moments = options.flag(_MOMENTS)
@@ -313,10 +313,12 @@ def key_generator(configuration: TableConfiguration, options: Options, existing:
 def _typed_fields(configuration: TableConfiguration, options: Options) -> tuple[str, ...]:
     """The partition fields with their types: version 6 keeps only the names of a custom generator's fields."""
     stored = listed(configuration.properties.get(_PARTITION_FIELDS, ""))
-    asked = listed(options.text(PARTITION_OPTION))
-    if not asked or any(":" in field for field in stored):
+    configured = listed(options.text(PARTITION_OPTION))
+    if not configured or any(":" in field for field in stored):
         return stored
-    return asked if [field_name(field) for field in asked] == [field_name(field) for field in stored] else stored
+    return (
+        configured if [field_name(field) for field in configured] == [field_name(field) for field in stored] else stored
+    )
 
 
 def _field(kind: GeneratorKind, text: str, configuration: TableConfiguration, options: Options) -> PartitionField:
@@ -341,8 +343,8 @@ def _settings(configuration: TableConfiguration, options: Options) -> dict[str, 
     found: dict[str, str] = {}
     for key in TIME_KEYS:
         stored = time_setting(configuration.properties, key)
-        asked = options.text(TIME_PREFIX + key) if options.given(TIME_PREFIX + key) else ""
-        if stored and asked and stored != asked:
-            raise misfit(f"{TIME_PREFIX}{key} is {asked!r}, the table keeps {stored!r}", "leave the option out")
-        found[TIME_PREFIX + key] = stored or asked
+        configured = options.text(TIME_PREFIX + key) if options.given(TIME_PREFIX + key) else ""
+        if stored and configured and stored != configured:
+            raise misfit(f"{TIME_PREFIX}{key} is {configured!r}, the table keeps {stored!r}", "leave the option out")
+        found[TIME_PREFIX + key] = stored or configured
     return found

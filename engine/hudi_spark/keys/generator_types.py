@@ -130,16 +130,16 @@ def refuse_other_generator(configuration: TableConfiguration, options: Options) 
     Clauses: DM-030.
 
     """
-    asked, stored = asked_type(options), configuration.key_generator
-    if not (asked and stored):
+    configured, stored = configured_type(options), configuration.key_generator
+    if not (configured and stored):
         return
     fields = configuration.record_key, configuration.partition_by
-    if generator_kind(asked, *fields) != generator_kind(stored, *fields):
-        message = f"the key generator {asked} is asked for and the table has {stored}"
+    if generator_kind(configured, *fields) != generator_kind(stored, *fields):
+        message = f"the key generator {configured} is asked for and the table has {stored}"
         raise misfit(message, "leave the option out, or make another table")
 
 
-def asked_type(options: Options) -> str:
+def configured_type(options: Options) -> str:
     """The type of the key generator that options name, by type or class; empty where they name none.
 
     Raises:

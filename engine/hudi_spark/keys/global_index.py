@@ -29,7 +29,7 @@ from hudi_spark.keys.generator import KeyGenerator, key_generator
 from hudi_spark.keys.record_index import found_in_index
 from hudi_spark.keys.stored_keys import found_anywhere, places_without_paths, reading, slice_tasks, stored_rule
 from hudi_spark.keys.tags import (
-    DEAD,
+    DELETED,
     KEY_FIELD,
     PARTITION_FIELD,
     PARTITION_PATH,
@@ -109,8 +109,8 @@ class Keeping:
     def __call__(self, lines: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The kept lines."""
         del identity
-        living = lines.filter(pc.invert(lines.column(DEAD)))
-        parts = [self._kept(living.filter(pc.equal(living.column(SLICE), one)), one) for one in slice_column(living)]
+        live = lines.filter(pc.invert(lines.column(DELETED)))
+        parts = [self._kept(live.filter(pc.equal(live.column(SLICE), one)), one) for one in slice_column(live)]
         return pa.concat_tables(parts) if parts else kept_schema(self.stored).empty_table()
 
     def _kept(self, lines: pa.Table, number: int) -> pa.Table:
@@ -144,7 +144,7 @@ class Keeping:
             RECORD_KEY: keys,
             SLICE: pa.repeat(pa.scalar(number, pa.int32()), len(keys)),
             POSITION: lines.column(POSITION).take(first),
-            DEAD: pa.repeat(pa.scalar(value=False), len(keys)),
+            DELETED: pa.repeat(pa.scalar(value=False), len(keys)),
             STORED: pc.is_valid(met),
         }
         schema = kept_schema(self.stored)
@@ -184,8 +184,8 @@ class Moving:
 
     def _may_move(self, rows: pa.Table) -> pa.ChunkedArray:
         elsewhere = pc.not_equal(rows.column(PARTITION_PATH), self.names.partitions.take(rows.column(SLICE)))
-        asked = pc.and_(elsewhere, pc.fill_null(rows.column(STORED), fill_value=False))
-        return pc.fill_null(pc.and_not(asked, deleting_rows(rows, self.rule)), fill_value=False)
+        candidates = pc.and_(elsewhere, pc.fill_null(rows.column(STORED), fill_value=False))
+        return pc.fill_null(pc.and_not(candidates, deleting_rows(rows, self.rule)), fill_value=False)
 
     def _staying(self, rows: pa.Table) -> pa.Table:
         """Rows of new keys, and rows whose key stays where it is."""
@@ -278,7 +278,7 @@ def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 
 _MERGE_ON_READ: Final = "MERGE_ON_READ"
-_ASKED: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, pa.field(DELETES, pa.bool_())])
+_LOOKUP_SCHEMA: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, pa.field(DELETES, pa.bool_())])
 _KEYS: Final = pa.schema([KEY_FIELD])
 
 
@@ -317,7 +317,7 @@ def tagged_anywhere(keyed: Flow, state: WriterState, executor: Executor, lookup:
         return _in_place(keyed, state, executor, lookup)
     rule = rule_of_write(state)
     stored = _deciding(state, rule, lookup)
-    found = lookup.found(keyed.map(_Asking(rule), _ASKED), state, executor)
+    found = lookup.found(keyed.map(_Lookups(rule), _LOOKUP_SCHEMA), state, executor)
     keys = stored_rule(state)
     slices = slice_tasks(state, *reading(state, (*keys.columns, *stored.names)))
     keeping = Keeping(slices, keys, stored, lookup.index.moves)
@@ -362,7 +362,7 @@ def _deciding(state: WriterState, rule: MergeRule, lookup: Lookup) -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _Lookups:
     """Keys and partition paths, and whether rows delete their key."""
 
     rule: MergeRule
@@ -370,7 +370,7 @@ class _Asking:
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
         deletes = deleting_rows(rows, self.rule)
-        return rows.select(_ASKED.names[:-1]).append_column(DELETES, deletes)
+        return rows.select(_LOOKUP_SCHEMA.names[:-1]).append_column(DELETES, deletes)
 
 
 @dataclass(frozen=True, slots=True)

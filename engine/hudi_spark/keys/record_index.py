@@ -13,7 +13,7 @@ from hudi_format.metadata.records import RecordLocation
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.bloom_index import each_once
-from hudi_spark.keys.tags import DEAD_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
+from hudi_spark.keys.tags import DELETED_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
 from hudi_spark.read import Flow, TaskIdentity
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import FileSlice, GroupReader, MetadataTable, Wanted
@@ -137,10 +137,10 @@ class _LookingUp:
         return f"{partition}{_BETWEEN}{location.file_id}"
 
     def _found(self, rows: pa.Table, keys: pa.Array, places: pa.Array) -> pa.Table:
-        asked = pc.binary_join_element_wise(rows.column(_GROUP).cast(pa.string()), rows.column(RECORD_KEY), _BETWEEN)
+        wanted = pc.binary_join_element_wise(rows.column(_GROUP).cast(pa.string()), rows.column(RECORD_KEY), _BETWEEN)
         slices = pc.index_in(places, value_set=self.places).cast(pa.int32())
-        numbers = slices.take(pc.index_in(asked, value_set=keys))
+        numbers = slices.take(pc.index_in(wanted, value_set=keys))
         lines = rows.drop_columns([_GROUP]).append_column(SLICE_FIELD, numbers)
         lines = lines.filter(pc.is_valid(numbers))
         lines = lines.append_column(POSITION_FIELD, [pa.nulls(lines.num_rows, pa.int64())])
-        return each_once(lines.append_column(DEAD_FIELD, [pa.repeat(pa.scalar(value=False), lines.num_rows)]))
+        return each_once(lines.append_column(DELETED_FIELD, [pa.repeat(pa.scalar(value=False), lines.num_rows)]))

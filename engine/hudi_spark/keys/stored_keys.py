@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from hudi_spark.keys.bucket_index import bucket_of_file_id
 from hudi_spark.keys.generator import key_generator
 from hudi_spark.keys.tags import (
-    DEAD,
+    DELETED,
     KEY_FIELD,
     PARTITION_PATH,
     PLACE_FIELDS,
@@ -107,18 +107,18 @@ class StoredKeys:
 
         """
         found = self._of_base_file(wanted)
-        dead = pa.chunked_array([pa.repeat(pa.scalar(value=False), found.num_rows)])
+        deleted = pa.chunked_array([pa.repeat(pa.scalar(value=False), found.num_rows)])
         if self.merged:
             alive = self._keys(self.task, wanted)
             found = pa.concat_tables([found, _without(alive, found)])
-            dead = pc.invert(pc.is_in(found.column(RECORD_KEY), value_set=one_chunk(alive.column(RECORD_KEY))))
+            deleted = pc.invert(pc.is_in(found.column(RECORD_KEY), value_set=one_chunk(alive.column(RECORD_KEY))))
         count = found.num_rows
         columns = {
             RECORD_KEY: found.column(RECORD_KEY),
             PARTITION_PATH: pa.repeat(pa.scalar(self.partition), count),
             SLICE: pa.repeat(pa.scalar(self.slice, pa.int32()), count),
             POSITION: found.column(POSITION),
-            DEAD: dead,
+            DELETED: deleted,
         }
         return pa.Table.from_arrays([columns[name] for name in PLACES.names], schema=PLACES)
 
@@ -215,17 +215,17 @@ _FEW_SLICES = 64
 def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) -> Flow:
     """Where the keys live that are stored in the partitions of the rows.
 
-    One job on Spark, which tells these partitions, where the table has several and many files.
+    One job on Spark, which shows these partitions, where the table has several and many files.
 
     Clauses: OW-003, OW-020.
     """
     partitions = {one.partition for one in state.slices}
-    if asks_for_partitions(state):
+    if selects_partitions(state):
         partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
     return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
 
 
-def asks_for_partitions(state: WriterState) -> bool:
+def selects_partitions(state: WriterState) -> bool:
     """Whether it is worth a job to know the partitions of the rows: the keys of a few files are read sooner."""
     return len(state.slices) > _FEW_SLICES and len({one.partition for one in state.slices}) > 1
 
@@ -240,16 +240,16 @@ def found_in_partitions(keys: Flow, state: WriterState, executor: Executor) -> F
     return keys.joined(places, [RECORD_KEY, PARTITION_PATH]).map(_Found(), schema)
 
 
-def living_first(found: Flow) -> Flow:
+def live_first(found: Flow) -> Flow:
     """Of the places of a key in a partition those where its row is there, or one where a log deleted it.
 
     Clauses: OW-003, OW-020.
     """
-    return found.shuffled([RECORD_KEY, PARTITION_PATH]).map(_LivingFirst(), found.schema)
+    return found.shuffled([RECORD_KEY, PARTITION_PATH]).map(_LiveFirst(), found.schema)
 
 
 def places_without_paths(state: WriterState, executor: Executor) -> Flow:
-    """Where all keys of the table live, told by the slice alone.
+    """Where all keys of the table live, reported by the slice alone.
 
     Clauses: OW-020, OW-021.
     """
@@ -273,7 +273,7 @@ _PATH_LESS = pa.schema([one for one in PLACES if one.name != PARTITION_PATH])
 
 @dataclass(frozen=True, slots=True)
 class _PathLess:
-    """Places without their partition path, which the number of the slice tells as well."""
+    """Places without their partition path, which the number of the slice shows as well."""
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
@@ -290,16 +290,16 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _LivingFirst:
+class _LiveFirst:
     """Lines of rows that are there, and for each key without such the first of the others."""
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
-        dead = rows.filter(rows.column(DEAD)).sort_by(SLICE)
-        living = rows.filter(pc.invert(rows.column(DEAD)))
-        names = _names(dead)
-        gone = pc.unique(names.filter(pc.invert(pc.is_in(names, value_set=one_chunk(_names(living))))))
-        return pa.concat_tables([living, dead.take(pc.index_in(gone, value_set=one_chunk(names)))])
+        deleted = rows.filter(rows.column(DELETED)).sort_by(SLICE)
+        live = rows.filter(pc.invert(rows.column(DELETED)))
+        names = _names(deleted)
+        gone = pc.unique(names.filter(pc.invert(pc.is_in(names, value_set=one_chunk(_names(live))))))
+        return pa.concat_tables([live, deleted.take(pc.index_in(gone, value_set=one_chunk(names)))])
 
 
 def _names(rows: pa.Table) -> pa.ChunkedArray:

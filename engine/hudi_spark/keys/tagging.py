@@ -26,10 +26,10 @@ from hudi_spark.keys.bucket_index import in_buckets, on_rings
 from hudi_spark.keys.global_index import Lookup, tagged_anywhere
 from hudi_spark.keys.record_index import found_in_index
 from hudi_spark.keys.stored_keys import (
-    asks_for_partitions,
     found_in_partitions,
-    living_first,
+    live_first,
     places_of_partitions,
+    selects_partitions,
     slices_to_merge,
 )
 from hudi_spark.keys.tags import (
@@ -99,7 +99,7 @@ def looks_twice(state: WriterState) -> bool:
     index = index_of(state)
     if index.kind in ("bucket", "ring") or not state.slices:
         return index.kind == "ring"
-    return index.kind != "simple" or index.anywhere or asks_for_partitions(state) or bool(slices_to_merge(state))
+    return index.kind != "simple" or index.anywhere or selects_partitions(state) or bool(slices_to_merge(state))
 
 
 def _within_partitions(keyed: Flow, state: WriterState, executor: Executor, index: Index) -> Flow:
@@ -120,9 +120,9 @@ def _in_files(  # noqa: PLR0917 - all that a lookup takes
     merges = bool(slices_to_merge(state))
     if index.kind == "bloom":
         found = found_by_bloom(light, state, executor, metadata, anywhere=False)
-        return living_first(found) if merges else found
+        return live_first(found) if merges else found
     if merges:
-        return living_first(found_in_partitions(light, state, executor))
+        return live_first(found_in_partitions(light, state, executor))
     return places_of_partitions(keyed, state, executor)
 
 

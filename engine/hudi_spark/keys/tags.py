@@ -19,7 +19,7 @@ BASE_INSTANT: Final = "_tag_base_instant"
 POSITION: Final = "_tag_position"
 MOVED: Final = "_tag_moved"
 # Whether a log has deleted the row of the key in that place.
-DEAD: Final = "_tag_dead"
+DELETED: Final = "_tag_dead"
 # A slice by its number among those of the snapshot: a number travels where three texts would.
 SLICE: Final = "_tag_slice"
 
@@ -33,8 +33,8 @@ KEY_FIELD: Final = pa.field(RECORD_KEY, pa.string())
 PARTITION_FIELD: Final = pa.field(PARTITION_PATH, pa.string())
 SLICE_FIELD: Final = pa.field(SLICE, pa.int32())
 POSITION_FIELD: Final = pa.field(POSITION, pa.int64())
-DEAD_FIELD: Final = pa.field(DEAD, pa.bool_())
-PLACE_FIELDS: Final = (SLICE_FIELD, POSITION_FIELD, DEAD_FIELD)
+DELETED_FIELD: Final = pa.field(DELETED, pa.bool_())
+PLACE_FIELDS: Final = (SLICE_FIELD, POSITION_FIELD, DELETED_FIELD)
 """A place: number of the slice, row in its base file, whether a log deleted that row."""
 PLACES: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, *PLACE_FIELDS])
 """Where keys live, by key and partition path."""

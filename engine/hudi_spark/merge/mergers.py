@@ -86,7 +86,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class MergeContext:
-    """What a table tells its merger.
+    """What a table states its merger.
 
     `properties`: those under `hoodie.record.merge.property.`, without that prefix. `ordering`: the ordering fields.
 

@@ -210,14 +210,14 @@ class ColumnStatistics:
         """
         del partition
         plan = planned(keeping)
-        told = written_statistics(keeping, write, plan)
+        by_file = written_statistics(keeping, write, plan)
         gone = tuple(_gone(write, plan))
-        if len(told) * len(plan.columns) <= _MOST_BY_THE_DRIVER:
-            records = (record for (within, _), each in told.items() for record in records_of(within, each))
+        if len(by_file) * len(plan.columns) <= _MOST_BY_THE_DRIVER:
+            records = (record for (within, _), each in by_file.items() for record in records_of(within, each))
             return IndexChanges(tuple(records), gone)
-        tasks = [tuple(told.items())[at : at + _FILES_A_TASK] for at in range(0, len(told), _FILES_A_TASK)]
+        tasks = [tuple(by_file.items())[at : at + _FILES_A_TASK] for at in range(0, len(by_file), _FILES_A_TASK)]
         version = keeping.state.configuration.version
-        work = partial(_told_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
+        work = partial(_recorded_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
         return IndexChanges(deleted=gone, entries=keeping.executor.tasks(tasks, work, ENTRIES))
 
 
@@ -234,7 +234,7 @@ def written_statistics(
         named = data_file(one.stat)
         if named is not None and not (isinstance(named[1], LogFileName) and named[1].cdc):
             key = (one.stat.partition_path or "", named[0])
-            found[key] = _told(one) or facts.statistics(key)
+            found[key] = _statistics_of(one) or facts.statistics(key)
     return found
 
 
@@ -269,7 +269,7 @@ def planned(keeping: Keeping) -> StatisticsPlan:
     return plan_of(keeping.state, layout.index_version(Partition.COLUMN_STATS, keeping.definitions))
 
 
-def _told(written: WrittenFile) -> tuple[ColumnStats, ...]:
+def _statistics_of(written: WrittenFile) -> tuple[ColumnStats, ...]:
     """What a task told of a file, under the file's final name."""
     name = (written.stat.path or "").rpartition("/")[2]
     return tuple(one if one.file_name == name else replace(one, file_name=name) for one in written.column_stats)
@@ -286,7 +286,7 @@ def _gone(write: FinishedWrite, plan: StatisticsPlan) -> Iterable[str]:
     )
 
 
-def _told_entries(
+def _recorded_entries(
     files: tuple[tuple[FileKey, tuple[ColumnStats, ...]], ...],
     identity: TaskIdentity,
     file_ids: tuple[str, ...],
@@ -357,8 +357,8 @@ class PartitionStatistics:
         del partition
         plan = _plan(keeping)
         after = files_after(keeping.state, write)
-        told = written_statistics(keeping, write, plan)
-        known = _known(keeping, plan, ((within, name) for within, names in after.items() for name in names), told)
+        by_file = written_statistics(keeping, write, plan)
+        known = _known(keeping, plan, ((within, name) for within, names in after.items() for name in names), by_file)
         records: list[MetadataRecord] = []
         gone: list[str] = []
         for within, names in after.items():
@@ -420,11 +420,11 @@ def _known(
     keeping: Keeping,
     plan: StatisticsPlan,
     files: Iterable[FileKey],
-    told: Mapping[FileKey, tuple[ColumnStats, ...]],
+    by_file: Mapping[FileKey, tuple[ColumnStats, ...]],
 ) -> dict[FileKey, Mapping[str, ColumnStats]]:
     """What is known of files: of new ones by their action, of others by the index of columns."""
     known: dict[FileKey, Mapping[str, ColumnStats]] = {
-        file: {one.column_name or "": one for one in each} for file, each in told.items()
+        file: {one.column_name or "": one for one in each} for file, each in by_file.items()
     }
     if keeping.metadata is not None:
         older = [file for file in files if file not in known]

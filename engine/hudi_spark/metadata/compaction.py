@@ -505,7 +505,7 @@ def _instant(own: OwnTable, last: str) -> str | None:
 
 
 def _newer_instant(own: OwnTable, last: str) -> str | None:
-    """What a dead writer told the metadata table and did not complete must stay in logs: it is going to be undone."""
+    """What a failed writer recorded in the metadata table and did not complete stays in logs: it will be undone."""
     here = {one.requested for one in own.timeline.instants if one.is_completed}
     undone = [one.requested for one in own.data.pending() if one.requested in here]
     if not undone:

@@ -76,8 +76,8 @@ class ExpressionIndex:
         files = [(within, name) for within, names in names_of_slices(keeping.state.slices).items() for name in names]
         if definition.kind == BLOOMS:
             return NewIndex(file_ids, _blooms(keeping, files, results, file_ids), definition)
-        told = _statistics(keeping, files, results)
-        records = [*_file_records(told, results.column.name), *_of_partitions(keeping, _grouped(told), results)]
+        by_file = _statistics(keeping, files, results)
+        records = [*_file_records(by_file, results.column.name), *_of_partitions(keeping, _grouped(by_file), results)]
         return NewIndex(file_ids, IndexChanges(tuple(records)), definition)
 
     def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:
@@ -95,13 +95,13 @@ class ExpressionIndex:
         gone = _gone(write, lambda within, file: column_stats_key(name, within, file))
         if not (written or write.replaced or write.emptied):
             return IndexChanges(deleted=gone)
-        told = _statistics(keeping, written, results, write.requested)
+        by_file = _statistics(keeping, written, results, write.requested)
         after = files_after(keeping.state, write)
-        older = [(within, one) for within, names in after.items() for one in names if (within, one) not in told]
-        known = {**_older(keeping, partition, older, results, write.requested), **told}
+        older = [(within, one) for within, names in after.items() for one in names if (within, one) not in by_file]
+        known = {**_older(keeping, partition, older, results, write.requested), **by_file}
         together = {within: [known.get((within, one)) for one in names] for within, names in after.items()}
         return IndexChanges(
-            (*_file_records(told, name), *_of_partitions(keeping, together, results)),
+            (*_file_records(by_file, name), *_of_partitions(keeping, together, results)),
             (*gone, *_emptied(keeping, after, name)),
         )
 
@@ -219,16 +219,16 @@ def _emptied(keeping: Keeping, after: Mapping[str, tuple[str, ...]], column: str
     return tuple(expression_partition_stats_key(column, within) for within, names in after.items() if not names)
 
 
-def _file_records(told: Mapping[FileKey, ColumnStats], column: str) -> tuple[MetadataRecord, ...]:
+def _file_records(by_file: Mapping[FileKey, ColumnStats], column: str) -> tuple[MetadataRecord, ...]:
     return tuple(
         MetadataRecord(column_stats_key(column, within, name), RecordType.COLUMN_STATS, one)
-        for (within, name), one in told.items()
+        for (within, name), one in by_file.items()
     )
 
 
-def _grouped(told: Mapping[FileKey, ColumnStats]) -> dict[str, list[ColumnStats | None]]:
+def _grouped(by_file: Mapping[FileKey, ColumnStats]) -> dict[str, list[ColumnStats | None]]:
     found: dict[str, list[ColumnStats | None]] = {}
-    for (within, _), one in told.items():
+    for (within, _), one in by_file.items():
         found.setdefault(within, []).append(one)
     return found
 

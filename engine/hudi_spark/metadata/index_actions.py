@@ -163,12 +163,12 @@ class _Making:
             return
         keeping = self._keeping()
         keeping = replace(keeping, definitions={**keeping.definitions, name: self.definition})
-        begun = kind.begin(keeping, name)
+        building = kind.begin(keeping, name)
         configuration, timeline = load_table(inside.storage)
         first = first_instant(inside.storage, timeline, self._layout)
-        Opening(inside, configuration, self._layout, self.executor).begin(name, begun, first, self.clock)
-        if begun.definition is not None:
-            _define(self.effects, self.state, {**keeping.definitions, name: begun.definition})
+        Opening(inside, configuration, self._layout, self.executor).begin(name, building, first, self.clock)
+        if building.definition is not None:
+            _define(self.effects, self.state, {**keeping.definitions, name: building.definition})
         self._list((*listed, name))
 
     @property

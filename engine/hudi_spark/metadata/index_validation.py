@@ -78,9 +78,11 @@ def _findings(claim: Claim, facts: FileFacts) -> Iterator[tuple[str, str, str]]:
                 yield Partition.COLUMN_STATS, f"{name} {one.column_name}", why
     if claim.filtered:
         stored = facts.bloom_filter(claim.file)
-        text, told = (None if one is None else one.text for one in (stored, claim.bloom))
-        if text != told:
-            missing = "there is no filter of the file" if told is None else "the filter is not that of the file"
+        text, expected_text = (None if one is None else one.text for one in (stored, claim.bloom))
+        if text != expected_text:
+            missing = (
+                "there is no filter of the file" if expected_text is None else "the filter is not that of the file"
+            )
             yield Partition.BLOOM_FILTERS, name, missing
 
 
@@ -230,9 +232,9 @@ class _Comparing:
         wrong = dict.fromkeys(stored.keys() - wanted.keys(), "no row has it")
         wrong |= dict.fromkeys(wanted.keys() - stored.keys(), "a row has it and the index has not")
         for key in wanted.keys() & stored.keys():
-            said, so = _location_of(stored[key]), _location_of(wanted[key])
-            if said != so and said not in repeated.get(key, ()):
-                wrong[key] = f"the index says {said}, the row is in {so}"
+            stored_location, so = _location_of(stored[key]), _location_of(wanted[key])
+            if stored_location != so and stored_location not in repeated.get(key, ()):
+                wrong[key] = f"the index says {stored_location}, the row is in {so}"
         yield from sorted(wrong.items())[:_MOST_A_GROUP]
 
     def _places_of_repeated(self, entries: pa.Table) -> dict[str, set[tuple[str, str]]]:

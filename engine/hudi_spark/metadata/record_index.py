@@ -91,7 +91,7 @@ class RecordIndex:
 
         """
         options = keeping.state.options
-        if not (self._asked_for(options) or keeping.groups.get(Partition.RECORD_INDEX)):
+        if not (self._configured(options) or keeping.groups.get(Partition.RECORD_INDEX)):
             return ()
         if not keeping.state.configuration.populates_meta_fields:
             raise UnsupportedFeature("record-index-without-keys", "the table stores no record keys")
@@ -101,7 +101,7 @@ class RecordIndex:
         """Whether options say that there shall be no record index."""
         options = keeping.state.options
         given = [key for key in (GLOBAL_KEY, PARTITIONED_KEY) if options.given(key)]
-        return bool(given) and not self._asked_for(options)
+        return bool(given) and not self._configured(options)
 
     def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The index of every key that a snapshot reads; one small job counts the keys, one reads them.
@@ -110,7 +110,7 @@ class RecordIndex:
         """
         del partition
         state, layout = keeping.state, MetadataLayout(keeping.state.configuration.version)
-        partitioned = _is_begun_by_partition(state.options, layout)
+        partitioned = _initial_by_partition(state.options, layout)
         tasks = GroupReading(state, (RECORD_KEY,)).tasks(whole_groups(state))
         counts = zip((one.change.partition for one in tasks), count_rows(tasks, keeping.executor), strict=True)
         numbers = _group_counts(counts, state.options, partitioned=partitioned)
@@ -146,7 +146,7 @@ class RecordIndex:
         tasks = GroupReading(state, (RECORD_KEY,), write.requested).tasks(changed)
         return IndexChanges(entries=keeping.executor.tasks(tasks, keys.changed_of, ENTRIES), opened=new)
 
-    def _asked_for(self, options: Options) -> bool:
+    def _configured(self, options: Options) -> bool:
         return options.flag(GLOBAL_KEY) or options.flag(PARTITIONED_KEY)
 
 
@@ -211,7 +211,7 @@ def _without(keys: pa.Array, others: pa.Array) -> pa.Array:
     return keys.filter(pc.invert(pc.is_in(keys, value_set=others)))
 
 
-def _is_begun_by_partition(options: Options, layout: MetadataLayout) -> bool:
+def _initial_by_partition(options: Options, layout: MetadataLayout) -> bool:
     """Version 9 alone has indexes by partition.
 
     Raises:

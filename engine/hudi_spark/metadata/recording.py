@@ -28,10 +28,10 @@ from hudi_spark.table_state import (
     OwnState,
     TableConfiguration,
     Timeline,
+    full_timeline,
     list_file_groups,
     load_configuration,
     undone_instants,
-    whole_timeline,
 )
 
 DRIVER: Final = TaskIdentity(0, 0, 0)
@@ -69,7 +69,7 @@ def first_instant(inside: Storage, timeline: Timeline, layout: MetadataLayout) -
 
     Clauses: MT-021, SL-005, HS-001.
     """
-    whole = whole_timeline(inside, load_configuration(inside), timeline)
+    whole = full_timeline(inside, load_configuration(inside), timeline)
     return layout.initial_instant((*(one.requested for one in whole.instants), *undone_instants(inside, timeline)))
 
 
@@ -110,11 +110,11 @@ class Opening:
         Clauses: MT-017, SL-002.
         """
         content = serialise_partition_metafile(PartitionMetafile(files.instant, 1))
-        begun = self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
+        metafile_put = self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
         ordered = sorted(file_ids, key=file_group_of_id)
         for file_id in ordered:
             files.open(file_id, OPENING_TOKEN)
-        return begun or bool(ordered)
+        return metafile_put or bool(ordered)
 
     def _base_files(self, files: GroupFiles, new: NewIndex) -> tuple[WriteStat, ...]:
         content = new.content

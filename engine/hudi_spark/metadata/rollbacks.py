@@ -1,4 +1,4 @@
-"""What dead writers left in a metadata table is rolled back before a new deltacommit.
+"""What failed writers left in a metadata table is rolled back before a new deltacommit.
 
 version 6       a command block in each slice that has blocks of the instant; its base files are deleted
 version 8 on    the instant's files are deleted
@@ -58,7 +58,7 @@ class Recovery:
     timeline: Timeline
     layout: MetadataLayout
 
-    def dead(self, data: Timeline, archived: Callable[[], Timeline], *repeated: str) -> tuple[Instant, ...]:
+    def failed(self, data: Timeline, archived: Callable[[], Timeline], *repeated: str) -> tuple[Instant, ...]:
         """The deltacommits that nobody finishes, those of actions that are done again or undone, or that are no more.
 
         A deltacommit is made under the lock of the table, so one that is pending has lost its writer. One whose action
@@ -78,20 +78,20 @@ class Recovery:
             known = {one.requested for one in archived().instants}
         return (*found, *(one for one in strange if one.requested not in known))
 
-    def roll_back(self, dead: Instant, action: str, clock: Clock) -> None:
+    def roll_back(self, failed: Instant, action: str, clock: Clock) -> None:
         """Take one deltacommit back, on behalf of an action.
 
         Clauses: MT-006, RB-001, LF-009.
         """
-        instant = self._begun(dead) or self._requested(dead, action, clock)
-        done = tuple(self._undone(dead.requested, instant))
-        delete_entries(self.effects, self.configuration, dead)
+        instant = self._started(failed) or self._requested(failed, action, clock)
+        done = tuple(self._undone(failed.requested, instant))
+        delete_entries(self.effects, self.configuration, failed)
         metadata = RollbackMetadata(
             start_rollback_time=instant,
             total_files_deleted=sum(len(one.success_delete_files) for one in done),
-            commits_rollback=(dead.requested,),
+            commits_rollback=(failed.requested,),
             partition_metadata={one.partition_path: one for one in done},
-            instants_rollback=(InstantInfo(dead.requested, dead.action),),
+            instants_rollback=(InstantInfo(failed.requested, failed.action),),
         )
         completed = clock.instant(instant[:INSTANT_DIGITS]) if self.layout.has_completion_times else None
         self._put(TimelineFileName(instant, _ROLLBACK, "COMPLETED", completed), serialise_rollback_metadata(metadata))
@@ -102,44 +102,46 @@ class Recovery:
         Clauses: MT-006, RB-001.
         """
         target = rollback_plan(self.effects.storage, pending).instant_to_rollback
-        dead = InstantInfo("", _DELTACOMMIT) if target is None else target
-        found = [one for one in self.timeline.instants if one.requested == dead.commit_time]
-        self.roll_back(next(iter(found), Instant(dead.commit_time, dead.action, "REQUESTED", None, {})), action, clock)
+        failed = InstantInfo("", _DELTACOMMIT) if target is None else target
+        found = [one for one in self.timeline.instants if one.requested == failed.commit_time]
+        self.roll_back(
+            next(iter(found), Instant(failed.commit_time, failed.action, "REQUESTED", None, {})), action, clock
+        )
 
-    def _begun(self, dead: Instant) -> str | None:
+    def _started(self, failed: Instant) -> str | None:
         """The rollback of the same deltacommit that somebody began and did not finish."""
         for one in self.timeline.pending(_ROLLBACK):
             if "REQUESTED" in one.files:
                 target = rollback_plan(self.effects.storage, one).instant_to_rollback
-                if target is not None and target.commit_time == dead.requested:
+                if target is not None and target.commit_time == failed.requested:
                     if one.state == "REQUESTED":
                         self._put(TimelineFileName(one.requested, _ROLLBACK, "INFLIGHT"), b"")
                     return one.requested
         return None
 
-    def _requested(self, dead: Instant, action: str, clock: Clock) -> str:
+    def _requested(self, failed: Instant, action: str, clock: Clock) -> str:
         newer, newest = self.layout.has_completion_times, newest_time(self.timeline)
-        instant = clock.instant(newest) if newer else self._free_instant(dead, action, clock)
-        requests = tuple(RollbackRequest(one.partition, one.file_id) for one in _touched(self, dead.requested))
-        plan = RollbackPlan(InstantInfo(dead.requested, dead.action), requests)
+        instant = clock.instant(newest) if newer else self._free_instant(failed, action, clock)
+        requests = tuple(RollbackRequest(one.partition, one.file_id) for one in _touched(self, failed.requested))
+        plan = RollbackPlan(InstantInfo(failed.requested, failed.action), requests)
         self._put(TimelineFileName(instant, _ROLLBACK, "REQUESTED"), serialise_rollback_plan(plan))
         self._put(TimelineFileName(instant, _ROLLBACK, "INFLIGHT"), b"")
         return instant
 
-    def _free_instant(self, dead: Instant, action: str, clock: Clock) -> str:
+    def _free_instant(self, failed: Instant, action: str, clock: Clock) -> str:
         """The action's, or that of what is undone; an action that is tried again may have used both."""
         known = {one.requested for one in self.timeline.instants}
-        own = (f"{base}{_SUFFIX}" for base in (action, dead.requested))
+        own = (f"{base}{_SUFFIX}" for base in (action, failed.requested))
         return next((one for one in own if one not in known), None) or f"{clock.instant(action)}{_SUFFIX}"
 
-    def _undone(self, dead: str, instant: str) -> Iterator[RollbackPartition]:
+    def _undone(self, failed: str, instant: str) -> Iterator[RollbackPartition]:
         removed: dict[str, list[str]] = {}
-        for one in _touched(self, dead):
+        for one in _touched(self, failed):
             for name in one.whole_files:
-                self.effects.delete_data_file(dead, one.partition, name)
+                self.effects.delete_data_file(failed, one.partition, name)
                 removed.setdefault(one.partition, []).append(name)
             if one.next_log is not None:
-                data = rollback_block(instant, dead)
+                data = rollback_block(instant, failed)
                 self.effects.put_log_file(instant, one.partition, str(one.next_log), data)
                 removed.setdefault(one.partition, [])
         for partition, names in removed.items():
@@ -175,15 +177,15 @@ class _Touched:
     next_log: LogFileName | None
 
 
-def _touched(recovery: Recovery, dead: str) -> Iterator[_Touched]:
+def _touched(recovery: Recovery, failed: str) -> Iterator[_Touched]:
     storage, newer = recovery.effects.storage, recovery.layout.has_completion_times
     for (partition, file_id), group in metadata_groups(storage).items():
-        own: list[BaseFile | LogFile] = [one for one in group.base_files if one.name.instant == dead]
+        own: list[BaseFile | LogFile] = [one for one in group.base_files if one.name.instant == failed]
         if newer:
-            own += [one for one in group.log_files if one.name.instant == dead]
+            own += [one for one in group.log_files if one.name.instant == failed]
             written: list[LogFile] = []
         else:
-            written = [one for one in group.log_files if dead in _instants(storage.read(one.path), one.path)]
+            written = [one for one in group.log_files if failed in _instants(storage.read(one.path), one.path)]
         if own or written:
             yield _Touched(partition, file_id, tuple(str(one.name) for one in own), _next(written, group.log_files))
 

@@ -67,11 +67,11 @@ class SecondaryIndex:
         """
         if not MetadataLayout(keeping.state.configuration.version).has_completion_times:
             return ()
-        asked = _asked_for(keeping)
+        configured = _configured(keeping)
         if not (keeping.groups.get(Partition.RECORD_INDEX) or RecordIndex().wanted(keeping)):
-            return tuple(asked)
+            return tuple(configured)
         defined = {name for name, one in keeping.definitions.items() if one.kind == KIND}
-        return tuple(sorted({*defined, *(name for name in keeping.groups if self.holds(name)), *asked}))
+        return tuple(sorted({*defined, *(name for name in keeping.groups if self.holds(name)), *configured}))
 
     def dropped(self, keeping: Keeping, partition: str) -> bool:  # noqa: ARG002 - a definition stands until it is taken away
         """Never: an index goes by `drop_index`."""
@@ -83,7 +83,7 @@ class SecondaryIndex:
         Clauses: IX-030, IX-031, MT-009.
         """
         state = keeping.state
-        definition = _asked_for(keeping).get(partition) or definition_of(keeping, partition)
+        definition = _configured(keeping).get(partition) or definition_of(keeping, partition)
         column = checked_column(keeping, definition)
         refuse_kind(keeping, definition)
         tasks = GroupReading(state, (RECORD_KEY, column)).tasks(whole_groups(state))
@@ -177,7 +177,7 @@ def refuse_kind(keeping: Keeping, definition: IndexDefinition) -> None:
         raise UnsupportedFeature("secondary-index-column", f"{definition.name} of a column of type {kind}")
 
 
-def _asked_for(keeping: Keeping) -> Mapping[str, IndexDefinition]:
+def _configured(keeping: Keeping) -> Mapping[str, IndexDefinition]:
     """The index that options name, by the name of its partition."""
     options = keeping.state.options
     column = options.text(COLUMN_KEY)

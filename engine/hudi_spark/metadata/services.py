@@ -1,6 +1,6 @@
 """The metadata table's own services: compaction, log compaction, cleaning and archival, each where it is due.
 
-It keeps a fifth more than the data table is told to, and never fewer than 20 commits.
+It keeps a fifth more than the data table is reported to, and never fewer than 20 commits.
 """
 
 import math
@@ -273,7 +273,7 @@ def _carry_out(own: OwnTable, instant: str, plan: CleanerPlan, doomed: Mapping[s
 
 
 def keep_up(own: OwnTable, action: str) -> bool:
-    """What dead writers left of services is finished, then each service runs that is due; whether anything changed.
+    """What failed writers left of services is finished, then each service runs that is due; whether anything changed.
 
     Called under the table's lock, on behalf of an action that is about to commit to the metadata table.
 

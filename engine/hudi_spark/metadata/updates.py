@@ -44,16 +44,16 @@ from hudi_spark.table_state import (
     OwnState,
     TableConfiguration,
     Timeline,
+    full_timeline,
     load_snapshot,
     load_table,
-    whole_timeline,
 )
 
 ENABLE: Final = "hoodie.metadata.enable"
 DELTACOMMIT: Final = "deltacommit"
 
 
-def update_metadata_table(  # noqa: PLR0917 - an action is told by all of them
+def update_metadata_table(  # noqa: PLR0917 - an action is reported by all of them
     effects: Effects,
     state: WriterState,
     write: FinishedWrite,
@@ -198,9 +198,9 @@ class _Update:
     def _recover(self) -> None:
         """Clauses: MT-006."""
         recovery, data = Recovery(self._inside, *self._own().table, self._layout), self.state.snapshot.timeline
-        whole = partial(whole_timeline, self.state.storage, self.state.configuration, data)
-        for dead in recovery.dead(data, whole, self.write.requested, self.write.rolled_back or ""):
-            recovery.roll_back(dead, self.write.requested, self.clock)
+        whole = partial(full_timeline, self.state.storage, self.state.configuration, data)
+        for failed in recovery.failed(data, whole, self.write.requested, self.write.rolled_back or ""):
+            recovery.roll_back(failed, self.write.requested, self.clock)
             self._changed()
 
     def _begin_indexes(self) -> None:
@@ -221,11 +221,11 @@ class _Update:
         if kind is None:
             return
         configuration, timeline = self._own().table
-        begun = kind.begin(keeping, partition)
+        started = kind.begin(keeping, partition)
         instant = first_instant(self._inside.storage, timeline, self._layout)
-        Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
-        if begun.definition is not None:
-            self._define(keeping.definitions, {**keeping.definitions, begun.definition.name: begun.definition})
+        Opening(self._inside, configuration, self._layout, self.executor).begin(partition, started, instant, self.clock)
+        if started.definition is not None:
+            self._define(keeping.definitions, {**keeping.definitions, started.definition.name: started.definition})
 
     def _state_columns(self) -> None:
         """The definition of the statistics of columns names the columns that this action's files have them of.

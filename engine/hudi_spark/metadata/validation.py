@@ -94,7 +94,7 @@ def list_differences(storage: Storage, snapshot: Snapshot, metadata: MetadataTab
     listed = metadata.all_files()
     for partition, name in _keys(completed_files(storage, snapshot, _NOBODY)):
         path = joined(partition, name)
-        if name not in listed.get(partition, {}) and _is_told(path, name, snapshot):
+        if name not in listed.get(partition, {}) and _is_recorded(path, name, snapshot):
             yield Finding(Partition.FILES, path, "the file is in storage and not in the list")
     for partition, name in _keys(listed):
         path = joined(partition, name)
@@ -105,7 +105,7 @@ def list_differences(storage: Storage, snapshot: Snapshot, metadata: MetadataTab
             yield Finding(Partition.FILES, path, f"the list says {size} bytes, storage {everything[path]}")
 
 
-def _is_told(path: str, name: str, snapshot: Snapshot) -> bool:
+def _is_recorded(path: str, name: str, snapshot: Snapshot) -> bool:
     """Whether a file is surely that of a completed action: one that names it, or one that is not to be asked any more.
 
     Names of older logs do not say by whom they are, and tasks that ran twice leave files that no action names.

@@ -218,7 +218,7 @@ class Contradiction(NamedTuple):
     """An option that says something else than the table's own property."""
 
     key: str
-    asked: str
+    configured: str
     known: str
 
 
@@ -229,11 +229,11 @@ def contradictions(options: Options, properties: Mapping[str, str]) -> Iterator[
 
     Clauses: OW-030, PR-005, PR-021, PR-022.
     """
-    for key, asked in options.values.items():
+    for key, configured in options.values.items():
         entry = the_catalogue().find(key)
         known = _known(entry, properties) if entry is not None and entry.kept else None
-        if known is not None and _meant(asked) != _meant(known):
-            yield Contradiction(key, asked, known)
+        if known is not None and _meant(configured) != _meant(known):
+            yield Contradiction(key, configured, known)
 
 
 def _known(entry: Entry, properties: Mapping[str, str]) -> str | None:

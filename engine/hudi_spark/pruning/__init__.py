@@ -2,6 +2,6 @@
 
 from hudi_spark.pruning.partition_paths import time_setting
 from hudi_spark.pruning.pruner import Pruned, prune
-from hudi_spark.pruning.situation import Asked, column_of_definition
+from hudi_spark.pruning.situation import PruningQuery, column_of_definition
 
-__all__ = ["Asked", "Pruned", "column_of_definition", "prune", "time_setting"]
+__all__ = ["Pruned", "PruningQuery", "column_of_definition", "prune", "time_setting"]

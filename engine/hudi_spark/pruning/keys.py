@@ -45,7 +45,7 @@ def key_columns(situation: Situation) -> tuple[Column, ...]:
     if len(configuration.record_key) == 1 and configuration.key_generator.removesuffix("_AVRO") in _KNOWN_GENERATORS:
         names.update(configuration.record_key)
     return tuple(
-        one for one in columns_in(situation.asked.condition) if one.name in names and one.function == "identity"
+        one for one in columns_in(situation.query.condition) if one.name in names and one.function == "identity"
     )
 
 
@@ -56,7 +56,7 @@ def _follow_merging(situation: Situation) -> bool:
     """
     configuration = situation.snapshot.configuration
     keeps_latest = merge_mode(configuration) == "COMMIT_TIME_ORDERING" or not configuration.ordering
-    return situation.asked.latest and situation.has("record_index") and keeps_latest
+    return situation.query.latest and situation.has("record_index") and keeps_latest
 
 
 def by_record_index(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
@@ -93,7 +93,7 @@ def by_secondary_index(situation: Situation, _: Sequence[FileSlice]) -> Source |
         return None
     places: dict[Column, dict[Any, frozenset[GroupId]]] = {}
     for column, index in _secondary_indexes(situation).items():
-        texts = {value: text_of(value) for value in sought(situation.asked.condition, column, literal(situation))}
+        texts = {value: text_of(value) for value in sought(situation.query.condition, column, literal(situation))}
         known = {value: text for value, text in texts.items() if text is not None}
         keys = situation.metadata.secondary_keys(index, known.values())
         groups = _groups(situation, frozenset().union(*keys.values()))
@@ -113,7 +113,7 @@ def _secondary_indexes(situation: Situation) -> dict[Column, str]:
         usable = definition.kind == "secondary_index" and definition.version != "V1" and situation.has(definition.name)
         if not usable:
             continue
-        for column in columns_in(situation.asked.condition):
+        for column in columns_in(situation.query.condition):
             if definition.source_fields == (column.name,) and column.function == "identity":
                 found[column] = definition.name
     return found
@@ -135,14 +135,14 @@ def literal(situation: Situation) -> Callable[[Any, Column], Any]:
 
 def _plain(form: Any, column: Column, situation: Situation) -> Any:
     try:
-        return scalar_of(form, column, situation.asked.schema).as_py()
+        return scalar_of(form, column, situation.query.schema).as_py()
     except ValueError:
         # Nanoseconds that Python cannot hold: a value that compares with nothing.
         return float("nan")
 
 
 def _spelled(situation: Situation, column: Column) -> dict[Any, tuple[str, ...]]:
-    values = sought(situation.asked.condition, column, literal(situation))
+    values = sought(situation.query.condition, column, literal(situation))
     spelled = {value: spellings(column, value) for value in values}
     return {value: keys for value, keys in spelled.items() if keys}
 
@@ -171,7 +171,7 @@ def _pinned_groups(situation: Situation) -> frozenset[GroupId] | None:
     fields = situation.snapshot.configuration.record_key
     if len(fields) < 2 or situation.snapshot.configuration.key_generator.removesuffix("_AVRO") not in _KNOWN_GENERATORS:
         return None
-    pins = [_pins(situation, situation.asked.condition, Column(name)) for name in fields]
+    pins = [_pins(situation, situation.query.condition, Column(name)) for name in fields]
     if any(one is None for one in pins):
         return None
     choices = [one or () for one in pins]
@@ -236,7 +236,7 @@ def by_expression_blooms(situation: Situation, slices: Sequence[FileSlice]) -> S
         return None
     files = [key for one in slices if not one.log_files for key in file_keys(one)]
     filters = {column: metadata.expression_bloom_filters(index, files) for column, index in found.items()}
-    values = {column: sought(situation.asked.condition, column, literal(situation)) for column in found}
+    values = {column: sought(situation.query.condition, column, literal(situation)) for column in found}
 
     def source(one: FileSlice, column: Column) -> Facts:
         if column not in filters or one.log_files or not situation.speaks_of(one, column):
@@ -257,7 +257,7 @@ def _beyond(filters: Mapping[FileKey, BloomFilter], key: FileKey, values: Sequen
 
 
 def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[str, str], MayHold]:
-    """What tells of each slice whether a key may be in it."""
+    """What records each slice whether a key may be in it."""
     from_table: Mapping[FileKey, BloomFilter] = {}
     metadata = situation.metadata
     if metadata is not None and situation.has("bloom_filters"):
@@ -272,7 +272,7 @@ def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[st
 
 
 def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
-    """What a base file's own footer tells; a file that does not open is left to the reader that needs it."""
+    """What a base file's own footer shows; a file that does not open is left to the reader that needs it."""
     try:
         keys = base_file_footer(situation.storage, one.base_file or "").keys
         text = keys.get(BLOOM_FILTER_KEY)

@@ -16,7 +16,7 @@ from hudi_spark.pruning.facts import UNKNOWN, Facts, facts_of, may_hold, togethe
 from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.partition_paths import PartitionPaths
 from hudi_spark.pruning.situation import (
-    Asked,
+    PruningQuery,
     Situation,
     Source,
     columns_in,
@@ -31,7 +31,7 @@ from hudi_spark.table_state import ENABLED_KEY, FileSlice, MetadataTable, Snapsh
 
 def by_column_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
     """The ranges of columns in the files of each slice."""
-    names = sorted({column.name for column in columns_in(situation.asked.condition)})
+    names = sorted({column.name for column in columns_in(situation.query.condition)})
     if situation.metadata is None or not situation.has("column_stats"):
         return None
     stats = situation.metadata.column_stats(names, [key for one in slices for key in file_keys(one)])
@@ -53,12 +53,12 @@ def by_partition_stats(situation: Situation, slices: Sequence[FileSlice]) -> Sou
 
     Clauses: MT-014, IX-051.
     """
-    if situation.metadata is None or not situation.has("partition_stats") or not situation.asked.latest:
+    if situation.metadata is None or not situation.has("partition_stats") or not situation.query.latest:
         return None
     instants = situation.snapshot.timeline.instants
     if any(one.action == "compaction" and one.state != "COMPLETED" for one in instants):
         return None
-    names = sorted({column.name for column in columns_in(situation.asked.condition)})
+    names = sorted({column.name for column in columns_in(situation.query.condition)})
     stats = situation.metadata.partition_stats(names, sorted({one.partition for one in slices}))
 
     def source(one: FileSlice, column: Column) -> Facts:
@@ -84,7 +84,7 @@ def by_expression_stats(situation: Situation, slices: Sequence[FileSlice]) -> So
     def source(one: FileSlice, column: Column) -> Facts:
         if column not in stats or not situation.speaks_of(one, column):
             return UNKNOWN
-        kind = compared_type(column, situation.asked.schema)
+        kind = compared_type(column, situation.query.schema)
         return together(facts_of(stats[column].get(key), kind) for key in file_keys(one))
 
     return source
@@ -119,12 +119,12 @@ PRUNING_OPTIONS: Final = frozenset(option for options in _SWITCHES.values() for 
 
 
 # Releases leave some of these indexes without the rows from before they were created: they are used when asked for.
-_ASKED_FOR: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
+_OFF_BY_DEFAULT: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
 
 
 def is_on(means: str, configs: Mapping[str, str]) -> bool:
     """Whether no option switches a means of pruning off."""
-    states = (configs.get(option, "false" if option in _ASKED_FOR else "true") for option in _SWITCHES[means])
+    states = (configs.get(option, "false" if option in _OFF_BY_DEFAULT else "true") for option in _SWITCHES[means])
     return all(state.strip().lower() != "false" for state in states)
 
 
@@ -171,7 +171,7 @@ def counted(means: str, before: Sequence[FileSlice], after: Sequence[FileSlice])
 _Means = Callable[[Situation, Sequence[FileSlice]], Source | None]
 
 
-def prune(storage: Storage, snapshot: Snapshot, origins: Origins, asked: Asked) -> Pruned:
+def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: PruningQuery) -> Pruned:
     """The slices of a snapshot that a query has to read, and by what means the others were left out.
 
     What an index does not say, or says in files that do not parse, leaves slices in.
@@ -179,9 +179,9 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, asked: Asked) 
     Clauses: IX-051, IX-052, IX-054, IX-056.
     """
     left, sources, counts = snapshot.slices, list[Source](), list[Count]()
-    situation = Situation(storage, snapshot, origins, asked, None, ())
+    situation = Situation(storage, snapshot, origins, query, None, ())
     for name, found in _MEANS:
-        if not left or not is_on(name, asked.configs):
+        if not left or not is_on(name, query.configs):
             continue
         if name != PARTITIONS and situation.metadata is None:
             situation = _with_metadata(situation)
@@ -197,7 +197,7 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, asked: Asked) 
 
 def _with_metadata(situation: Situation) -> Situation:
     configuration = situation.snapshot.configuration
-    usable = flag(situation.asked.configs, ENABLED_KEY, default=True)
+    usable = flag(situation.query.configs, ENABLED_KEY, default=True)
     opened = None
     if usable:
         opened = MetadataTable.open(situation.storage, configuration, situation.snapshot.timeline)
@@ -217,7 +217,7 @@ def _source(found: _Means, situation: Situation, slices: Sequence[FileSlice]) ->
 
 def _kept(situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice]) -> tuple[FileSlice, ...]:
     known, value = _Known(situation, sources, slices), literal(situation)
-    return tuple(one for one in slices if may_hold(situation.asked.condition, known.of(one), value))
+    return tuple(one for one in slices if may_hold(situation.query.condition, known.of(one), value))
 
 
 class _Known:
@@ -225,7 +225,7 @@ class _Known:
 
     def __init__(self, situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice]) -> None:
         self._sources = sources
-        columns = [one for one in columns_in(situation.asked.condition) if one.function != "identity"]
+        columns = [one for one in columns_in(situation.query.condition) if one.function != "identity"]
         plain = {one: [self._gathered(each, Column(one.name)) for each in slices] for one in columns}
         derived = {one: derived_facts(one, facts, situation) for one, facts in plain.items()}
         self._derived = {one: dict(zip(slices, facts, strict=True)) for one, facts in derived.items()}
@@ -258,7 +258,7 @@ def _by_partitions(situation: Situation, _: Sequence[FileSlice]) -> Source | Non
 
     Clauses: IX-056.
     """
-    paths = PartitionPaths(situation.snapshot.configuration, situation.asked.schema)
+    paths = PartitionPaths(situation.snapshot.configuration, situation.query.schema)
     known: dict[str, Mapping[str, Facts]] = {}
 
     def source(one: FileSlice, column: Column) -> Facts:

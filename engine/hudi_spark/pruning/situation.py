@@ -32,7 +32,7 @@ _UTC = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "+00:00"})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PruningQuery:
     """A query as pruning sees it.
 
     `latest`: it reads the newest state, logs and all. `merges_own`: merging may make values that no file has.
@@ -54,7 +54,7 @@ class Situation:
     storage: Storage
     snapshot: Snapshot
     origins: Origins
-    asked: Asked
+    query: PruningQuery
     metadata: MetadataTable | None
     definitions: tuple[IndexDefinition, ...]
 
@@ -64,13 +64,13 @@ class Situation:
 
     def kind(self, column: Column) -> pa.DataType:
         """Type of a filter's column in the table, before its function."""
-        return self.asked.schema.field(column.name).type
+        return self.query.schema.field(column.name).type
 
     def is_zoned(self, column: Column) -> bool:
         """Whether a function's results depend on a time zone that is not that of the indexes."""
         kind = self.kind(column)
         free = pa.types.is_date32(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
-        return function_of(column).zoned and not free and self.asked.zone not in _UTC
+        return function_of(column).zoned and not free and self.query.zone not in _UTC
 
     def speaks_of(self, one: FileSlice, column: Column) -> bool:
         """Whether what indexes say of files in this slice is what a query reads there.
@@ -84,7 +84,7 @@ class Situation:
             return configuration.populates_meta_fields and not one.log_files
         if configuration.partitions.columns_dropped and column.name in configuration.partition_by:
             return False
-        if one.log_files and (self.asked.merges_own or self.origins.ids is not None):
+        if one.log_files and (self.query.merges_own or self.origins.ids is not None):
             return False
         return self._is_named(one, column)
 
@@ -92,8 +92,8 @@ class Situation:
         if self.origins.ids is None or one.base_file is None:
             return True
         name = parse_data_file_name(one.base_file.rpartition("/")[2])
-        field = pa.schema([self.asked.schema.field(column.name)])
-        columns = self.origins.columns(one.partition, self.asked.schema)
+        field = pa.schema([self.query.schema.field(column.name)])
+        columns = self.origins.columns(one.partition, self.query.schema)
         return isinstance(name, BaseFileName) and columns.are_named(field, name.instant)
 
 
@@ -159,7 +159,7 @@ def expression_indexes(situation: Situation, kind: str) -> dict[Column, str]:
     """
     usable = [one for one in situation.definitions if one.kind == kind and situation.has(one.name)]
     found = {}
-    for column in columns_in(situation.asked.condition):
+    for column in columns_in(situation.query.condition):
         names = [one.name for one in usable if one.name.startswith(_EXPRESSION_PREFIX) and is_of(one, column)]
         if names and not situation.is_zoned(column):
             found[column] = names[0]

@@ -37,6 +37,7 @@ from hudi_spark.table_state import (
     cleaned_paths,
     completion_times,
     flag,
+    full_timeline,
     latest_slice,
     list_file_groups,
     lister,
@@ -50,7 +51,6 @@ from hudi_spark.table_state import (
     timeline_of_range,
     undone_instants,
     visibility,
-    whole_timeline,
     writes_of_range,
 )
 
@@ -271,14 +271,14 @@ class Moments:
         return [one for one in self.written.get(id_, ()) if one.position < moment.count]
 
     def knows_nothing_of(self, id_: GroupId) -> bool:
-        """Whether no commit that is known wrote a group, and no file of it is left: what it held cannot be told.
+        """Whether no commit that is known wrote a group, and no file of it is left: what it held cannot be determined.
 
         Clauses: CD-006.
         """
         return not self.written.get(id_) and id_ not in self.groups
 
     def refusal(self, id_: GroupId, moment: Moment, found: FileSlice | None, stats: Sequence[WriteStat]) -> str | None:
-        """The file, or the instant, without which the state of a group cannot be told; None where it is whole.
+        """The file, or the instant, without which the state of a group cannot be determined; None where it is whole.
 
         `stats` are those of the write that found the group in this state; none for the state after it.
 
@@ -308,7 +308,7 @@ def _missing_before(stat: WriteStat, moment: Moment, found: FileSlice | None) ->
 
 
 def not_retained(range_: object, what: str, *, cleaned: bool) -> HudiError:
-    """The refusal of a range whose changes can no longer be told.
+    """The refusal of a range whose changes can no longer be determined.
 
     Clauses: CD-006.
     """
@@ -324,7 +324,7 @@ def _instant_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A file group at a moment: the slice to read, None where it held nothing, or why it can no longer be told.
+    """A file group at a moment: the slice to read, None where it held nothing, or why it can no longer be determined.
 
     Clauses: CD-005, CD-006.
     """
@@ -379,10 +379,10 @@ def run_change_task(task: ChangeTask) -> SliceRows:
 
     """
     with typed_errors():
-        return _Telling(task).rows()
+        return _ChangeRows(task).rows()
 
 
-class _Telling:
+class _ChangeRows:
     """Tells the steps of a task; the state after a write is kept, since it is often the one before the next."""
 
     def __init__(self, task: ChangeTask) -> None:
@@ -392,8 +392,8 @@ class _Telling:
 
     def rows(self) -> SliceRows:
         """The rows of all steps."""
-        told = [self._with_time(step, part) for step in self._task.steps for part in self._step(step)]
-        return SliceRows(concatenate(told, self._task.schema), tuple(sorted(set(self._skipped))))
+        changed = [self._with_time(step, part) for step in self._task.steps for part in self._step(step)]
+        return SliceRows(concatenate(changed, self._task.schema), tuple(sorted(set(self._skipped))))
 
     def _with_time(self, step: ChangeStep, part: pa.Table) -> pa.Table:
         if not self._task.commit_time:
@@ -487,10 +487,10 @@ def plan_changes(storage: Storage, query: ChangesQuery) -> ChangesPlan:
     check_configs(query.configs)
     configuration, active = load_table(storage)
     _refuse_without_feed(configuration)
-    asked = time_range(query.begin, query.end)
-    timeline = timeline_of_range(storage, configuration, active, asked)
-    writes = writes_of_range(timeline, asked)
-    commits = load_commits(storage, timeline, asked.end, "completed")
+    wanted = time_range(query.begin, query.end)
+    timeline = timeline_of_range(storage, configuration, active, wanted)
+    writes = writes_of_range(timeline, wanted)
+    commits = load_commits(storage, timeline, wanted.end, "completed")
     planned = _Planning(storage, configuration, timeline, commits, writes, query)
     return planned.plan()
 
@@ -509,7 +509,7 @@ def _refuse_without_feed(configuration: TableConfiguration) -> None:
 class _Planning:
     """Plans one change query."""
 
-    def __init__(  # noqa: PLR0917 - what a range is told from
+    def __init__(  # noqa: PLR0917 - what a range is reported from
         self,
         storage: Storage,
         configuration: TableConfiguration,
@@ -612,7 +612,7 @@ class _Planning:
 
         Clauses: CD-006, HS-008.
         """
-        whole = whole_timeline(self._storage, self._configuration, self._timeline)
+        whole = full_timeline(self._storage, self._configuration, self._timeline)
         return cleaned_paths(self._storage, whole) | planned_paths(self._storage, self._timeline)
 
     def _reading(self, drafts: Sequence["_Draft"]) -> "_Reading":
@@ -620,8 +620,8 @@ class _Planning:
         states = (state.slice for draft in drafts for state in (draft.before, draft.after))
         slices = tuple(one for one in states if one is not None)
         snapshot = Snapshot(self._configuration, self._timeline, self._commits, self._seen, slices)
-        asked = Query(readings=self._query.readings, configs=self._query.configs)
-        context = read_context(self._storage, asked, snapshot)
+        query = Query(readings=self._query.readings, configs=self._query.configs)
+        context = read_context(self._storage, query, snapshot)
         whole = replace(context, output=(*STATE_COLUMNS, *context.output))
         return _Reading(whole, origins_of(self._storage, snapshot))
 

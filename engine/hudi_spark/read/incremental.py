@@ -63,21 +63,21 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
 
     """
     check_configs(query.configs)
-    asked = time_range(query.begin, query.end)
+    wanted = time_range(query.begin, query.end)
     configuration, active = load_table(storage)
     _refuse_without_commit_times(configuration)
-    timeline = timeline_of_range(storage, configuration, active, asked)
-    writes = writes_of_range(timeline, asked)
+    timeline = timeline_of_range(storage, configuration, active, wanted)
+    writes = writes_of_range(timeline, wanted)
     listing = lister(query.configs)(storage, configuration, active)
     table = (configuration, timeline)
     try:
         snapshot = _state_at_end(storage, table, query, writes, listing)
-        slices = () if asked.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
+        slices = () if wanted.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
         before = _states_at_begin(storage, table, query, writes, slices, listing)
     except HudiError as error:
         if error.reason != Reason.RANGE_NOT_RETAINED or not flag(query.configs, FALLBACK, default=False):
             raise
-        warnings.warn(f"rows that changed after the range {asked} are missing: {error}", RangeWarning, stacklevel=5)
+        warnings.warn(f"rows that changed after the range {wanted} are missing: {error}", RangeWarning, stacklevel=5)
         snapshot = snapshot_at(storage, table, query.readings, None, "requested", listing=listing)
         slices, before = tuple(one for one in snapshot.slices if _may_hold(one, writes)), {}
     earlier = tuple(one for found in before.values() if found is not None for one in found.slices)
@@ -120,7 +120,7 @@ def _state_at_end(
 ) -> Snapshot:
     """The file groups that the range touched, as they were at its end.
 
-    Which they are is told by the range's commits, services among them; where one of those is not known, every group
+    Which they are is reported by the range's commits, services among them; where one of those is not known, every group
     may be touched, and a clean that kept less than the end of the range needs is enough to refuse.
 
     Clauses: IN-007.
@@ -143,7 +143,7 @@ def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | No
     return frozenset(group for commit in commits for group in commit.groups())
 
 
-def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
+def _states_at_begin(  # noqa: PLR0917 - a state is reported by all of them
     storage: Storage,
     table: tuple[TableConfiguration, Timeline],
     query: IncrementalQuery,

@@ -12,7 +12,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters import filter_of
 from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs
-from hudi_spark.pruning import Asked, Pruned, prune
+from hudi_spark.pruning import Pruned, PruningQuery, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
@@ -90,8 +90,8 @@ def pruned_slices(
     if context.row_filter is None:
         return Pruned(snapshot.slices)
     merges_own = context.rule.merger is not None or context.rule.completion is not None
-    asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
-    return prune(storage, snapshot, origins, asked)
+    pruning_query = PruningQuery(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
+    return prune(storage, snapshot, origins, pruning_query)
 
 
 def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:
@@ -129,15 +129,15 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadCont
 
 def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
     """Clauses: MF-002."""
-    asked = _usual_columns(query, columns) if query.columns is None else list(query.columns)
-    meta = [name for name in META_FIELDS if query.meta_columns and name not in asked]
-    for name in asked:
+    selected = _usual_columns(query, columns) if query.columns is None else list(query.columns)
+    meta = [name for name in META_FIELDS if query.meta_columns and name not in selected]
+    for name in selected:
         if column_of(name, schema) is None:
             hint = f"the table has {', '.join(columns.names)}"
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
-        if asked.count(name) > 1:
+        if selected.count(name) > 1:
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is asked for twice")
-    return (*meta, *asked)
+    return (*meta, *selected)
 
 
 def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:

@@ -231,7 +231,7 @@ def _numbers_rows(task: SliceTask) -> bool:
 def _merging_columns(context: ReadContext) -> pa.Schema:
     """Clauses: MG-018, RD-012."""
     if context.rule.merger is not None:
-        # What a merger looks at is its own affair.
+        # What a merger looks at is its implementation-defined.
         return context.schema
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
     return _columns(context, keys.columns_of((*context.keys.columns, *ordering), context.schema))
@@ -266,9 +266,9 @@ def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:
     """
     context = task.context
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
-    asked = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
-    rows = read_base_rows(context.storage, task.base_file or "", asked, task.columns, lambda _: None)
-    found = {name: rows.column(name) for name in asked.names}
+    needed = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
+    rows = read_base_rows(context.storage, task.base_file or "", needed, task.columns, lambda _: None)
+    found = {name: rows.column(name) for name in needed.names}
     columns = [found.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 

@@ -308,7 +308,7 @@ def _leaf(array: pa.Array, wanted: pa.DataType, place: str) -> pa.Array:
 
 
 def _widens(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether every value of one type is one of the other, or Arrow's cast tells value by value."""
+    """Whether every value of one type is one of the other, or Arrow's cast shows value by value."""
     if pa.types.is_integer(found) and pa.types.is_integer(wanted):
         return bool(found.bit_width <= wanted.bit_width)
     return any(belongs(found) and belongs(wanted) for belongs in _FAMILIES)

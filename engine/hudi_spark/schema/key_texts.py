@@ -121,7 +121,7 @@ def path_values(partition: str, configuration: TableConfiguration) -> dict[str, 
     """The text of each partition field in a partition's path; None for the default partition.
 
     Raises:
-        UnsupportedFeature: folders that cannot be told apart into the fields.
+        UnsupportedFeature: folders that cannot be distinguished into the fields.
 
     Clauses: DM-022, DM-031, DM-032.
 

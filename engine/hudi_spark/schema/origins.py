@@ -263,7 +263,7 @@ class Origins:
 
         Raises:
             HudiError: SCHEMA_INCOMPATIBLE for a path that holds no value of a dropped column's type.
-            UnsupportedFeature: drop-partition-columns, of a path that cannot be told apart into the fields.
+            UnsupportedFeature: drop-partition-columns, of a path that cannot be distinguished into the fields.
 
         Clauses: DM-021, DM-022.
 

@@ -204,7 +204,7 @@ class Cleaning:
     Clauses: CN-001, CN-006, CN-009.
     """
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """Every file to remove, by the policy of the options; None where nothing is to go, or none is due.
 
         Raises:
@@ -213,7 +213,7 @@ class Cleaning:
         Clauses: CN-001, CN-006, CN-009.
 
         """
-        del asked
+        del params
         if snapshot.timeline.pending(CLEAN) and not work.options.flag("hoodie.clean.multiple.enabled"):
             return None
         planned = Planned(work.storage, snapshot, work.options, work.clock.instant())
@@ -276,7 +276,7 @@ def _requested(work: TableWork, timeline: Timeline) -> str | None:
 
 
 def _carried_out(work: TableWork, pending: Instant) -> Outcome | None:
-    """Nothing where somebody whose heart beats is at it.
+    """Nothing where somebody whose heartbeat is live is at it.
 
     Clauses: CN-006, MK-005.
     """

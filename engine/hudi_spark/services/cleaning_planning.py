@@ -45,10 +45,10 @@ from hudi_spark.table_state import (
     compaction_plan,
     completed_bytes,
     completion_times,
+    full_timeline,
     list_file_groups,
     pending_compactions,
     stored_files,
-    whole_timeline,
 )
 
 
@@ -373,7 +373,7 @@ def _completions(cleaning: Cleaning, groups: Mapping[GroupId, FileGroup]) -> dic
     """
     snapshot = cleaning.snapshot
     if snapshot.configuration.has_completion_times and any(_may_move(snapshot, one) for one in groups.values()):
-        return completion_times(whole_timeline(cleaning.storage, snapshot.configuration, snapshot.timeline))
+        return completion_times(full_timeline(cleaning.storage, snapshot.configuration, snapshot.timeline))
     return completion_times(snapshot.timeline)
 
 
@@ -397,15 +397,15 @@ class Planned:
     now: str
 
 
-def is_due(asked: Planned) -> bool:
+def is_due(planning: Planned) -> bool:
     """Whether enough writes have completed since those that the last clean knew of.
 
     Clauses: CN-009.
     """
-    last = last_clean(asked.storage, asked.snapshot.timeline)
+    last = last_clean(planning.storage, planning.snapshot.timeline)
     since = "" if last is None else last.last_completed_commit_timestamp
-    writes = (one for one in completed_writes(asked.snapshot.timeline) if one.requested > since)
-    return sum(1 for _ in writes) >= asked.options.number("hoodie.clean.trigger.max.commits")
+    writes = (one for one in completed_writes(planning.snapshot.timeline) if one.requested > since)
+    return sum(1 for _ in writes) >= planning.options.number("hoodie.clean.trigger.max.commits")
 
 
 def retains_less_than_all(timeline: Timeline, options: Options, now: str) -> bool:
@@ -417,7 +417,7 @@ def retains_less_than_all(timeline: Timeline, options: Options, now: str) -> boo
     return policy.name == BY_VERSIONS or earliest_to_retain(timeline, policy, now) is not None
 
 
-def cleaner_plan(asked: Planned) -> CleanerPlan | None:
+def cleaner_plan(planning: Planned) -> CleanerPlan | None:
     """The plan of a clean; None where nothing is to go.
 
     Raises:
@@ -426,28 +426,28 @@ def cleaner_plan(asked: Planned) -> CleanerPlan | None:
     Clauses: CN-001, CN-009, CN-011, CN-015.
 
     """
-    if not retains_less_than_all(asked.snapshot.timeline, asked.options, asked.now):
+    if not retains_less_than_all(planning.snapshot.timeline, planning.options, planning.now):
         return None
-    policy = policy_of(asked.options)
-    earliest = earliest_to_retain(asked.snapshot.timeline, policy, asked.now)
-    needed = needed_by_others(asked.storage, asked.snapshot.timeline)
-    cleaning = Cleaning(asked.storage, asked.snapshot, policy, earliest, needed)
-    listing = _listing(asked, cleaning)
+    policy = policy_of(planning.options)
+    earliest = earliest_to_retain(planning.snapshot.timeline, policy, planning.now)
+    needed = needed_by_others(planning.storage, planning.snapshot.timeline)
+    cleaning = Cleaning(planning.storage, planning.snapshot, policy, earliest, needed)
+    listing = _listing(planning, cleaning)
     doomed = doomed_files(cleaning, listing)
-    return _plan(asked, cleaning, doomed, _emptied(listing, doomed)) if doomed else None
+    return _plan(planning, cleaning, doomed, _emptied(listing, doomed)) if doomed else None
 
 
-def _listing(asked: Planned, cleaning: Cleaning) -> FileListing:
+def _listing(planning: Planned, cleaning: Cleaning) -> FileListing:
     """The files of the partitions to look at, as storage has them.
 
     Clauses: CN-015.
     """
-    storage, timeline, earliest = asked.storage, asked.snapshot.timeline, cleaning.earliest
-    if earliest is None or not asked.options.flag("hoodie.clean.incremental.enabled"):
+    storage, timeline, earliest = planning.storage, planning.snapshot.timeline, cleaning.earliest
+    if earliest is None or not planning.options.flag("hoodie.clean.incremental.enabled"):
         return stored_files(storage)
     last = last_clean(storage, timeline)
-    chosen = changed_partitions(timeline, asked.snapshot.commits, last, earliest, cleaning.needed)
-    if chosen is None or not asked.snapshot.configuration.partition_by:
+    chosen = changed_partitions(timeline, planning.snapshot.commits, last, earliest, cleaning.needed)
+    if chosen is None or not planning.snapshot.configuration.partition_by:
         return stored_files(storage)
     return FileListing(tuple(pair for partition in sorted(chosen) for pair in _files_in(storage, partition)))
 
@@ -471,16 +471,16 @@ def _emptied(listing: FileListing, doomed: Doomed) -> tuple[str, ...]:
     return tuple(sorted(partition for partition in doomed if partition and partition not in staying))
 
 
-def _plan(asked: Planned, cleaning: Cleaning, doomed: Doomed, emptied: tuple[str, ...]) -> CleanerPlan:
+def _plan(planning: Planned, cleaning: Cleaning, doomed: Doomed, emptied: tuple[str, ...]) -> CleanerPlan:
     """Clauses: CN-009."""
-    writes = completed_writes(asked.snapshot.timeline)
-    savepoints = cleaning.needed.savepoints if asked.snapshot.configuration.partition_by else ()
+    writes = completed_writes(planning.snapshot.timeline)
+    savepoints = cleaning.needed.savepoints if planning.snapshot.configuration.partition_by else ()
     return CleanerPlan(
         earliest_instant_to_retain=_named(cleaning.earliest),
         last_completed_commit_timestamp=writes[-1].requested if writes else "",
         policy=cleaning.policy.name,
         file_paths_to_be_deleted_per_partition={
-            partition: tuple(CleanFileInfo(f"{asked.storage.base}/{path}", False) for path in paths)
+            partition: tuple(CleanFileInfo(f"{planning.storage.base}/{path}", False) for path in paths)
             for partition, paths in sorted(doomed.items())
         },
         partitions_to_be_deleted=emptied,

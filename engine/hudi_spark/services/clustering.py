@@ -389,7 +389,7 @@ _GROUPS_WERE_WRITTEN: Final = ("CL-005", "OW-005")
 
 
 def execute_clustering(work: TableWork, pending: Instant) -> Outcome:
-    """Carry out a plan that is requested, or inflight and left by whoever died over it.
+    """Carry out a plan that is requested, or inflight and left by the one that died over it.
 
     Raises:
         HudiError: WRITE_CONFLICT where its groups were written since, and the plan leaves the timeline, or where
@@ -443,8 +443,8 @@ class _Clustering:
         strategy = self.plan.strategy
         params = (strategy.strategy_params if strategy is not None else None) or {}
         layout = self._layout(params, stored)
-        told = (_OPERATION, self.pending.requested, state.schema.arrow, self.work.file_ids)
-        context = context_of_write(self.work.effects, state, *told)
+        arguments = (_OPERATION, self.pending.requested, state.schema.arrow, self.work.file_ids)
+        context = context_of_write(self.work.effects, state, *arguments)
         alone = strategy is not None and is_file_by_file(strategy.strategy_class_name or "")
         most = _HOWEVER_LARGE if alone else self.work.options.number(_FILE_BYTES)
         avro = with_operation_field(context.form.avro, stored)
@@ -483,7 +483,7 @@ def _lost(pending: Instant) -> HudiError:
 class Clustering:
     """Puts the rows of small files into large ones."""
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be clustered now; None where nothing is, or where it is not due.
 
         Raises:
@@ -493,7 +493,7 @@ class Clustering:
         Clauses: CL-001, CL-002, CL-003, CL-008.
 
         """
-        del asked
+        del params
         if not is_due(work.storage, snapshot, work.options):
             return None
         plan = plan_of(work, snapshot)

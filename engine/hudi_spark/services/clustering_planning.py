@@ -268,7 +268,7 @@ def _matched(partitions: list[str], pattern: str) -> list[str]:
 def _written_since(storage: Storage, snapshot: Snapshot, options: Options) -> frozenset[str] | None:
     """The partitions that were written since the last clustering, and those that it left out; None for all.
 
-    Without completion times a write that began before it and ended after it could not be told.
+    Without completion times a write that began before it and ended after it could not be reported.
     """
     if not (options.flag(_INCREMENTAL) and snapshot.configuration.has_completion_times):
         return None
@@ -299,11 +299,11 @@ def is_due(storage: Storage, snapshot: Snapshot, options: Options) -> bool:
 
     Clauses: CL-008.
     """
-    asked = (
+    pairs = (
         (_INLINE_COMMITS, options.flag(_INLINE)),
         (_BESIDE_COMMITS, options.flag(_BESIDE) or options.flag(_SCHEDULED)),
     )
-    needed = max((options.number(key) for key, counts in asked if counts), default=0)
+    needed = max((options.number(key) for key, counts in pairs if counts), default=0)
     return needed <= 0 or _commits_since(storage, snapshot) >= needed
 
 

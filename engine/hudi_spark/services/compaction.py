@@ -426,7 +426,7 @@ class Compaction:
     Clauses: CP-001, CP-002.
     """
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be compacted now; None where nothing is, or where it is not due.
 
         Raises:
@@ -436,7 +436,7 @@ class Compaction:
         Clauses: CP-001, CP-003, CP-005, CP-008, CP-009, CP-013.
 
         """
-        del asked
+        del params
         plan = plan_compaction(work, snapshot)
         return None if plan is None else ServicePlan(COMPACTION, serialise_compaction_plan(plan))
 

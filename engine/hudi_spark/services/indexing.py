@@ -63,7 +63,7 @@ from hudi_spark.write import Outcome, TableWork, state_of_table
 _NAMED: Final = ("partitions", "indexes")
 
 
-def plan_indexing(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> IndexPlan | None:
+def plan_indexing(work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> IndexPlan | None:
     """The indexes that are asked for, by name or by options, and are neither there nor on their way.
 
     `asked`: under `partitions` or `indexes` the names of partitions of the metadata table, in a list or with commas
@@ -82,7 +82,7 @@ def plan_indexing(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any])
         hint = "write to it with hoodie.metadata.enable first: that makes the list of files"
         raise HudiError(Reason.CONFIG_INVALID, "IG-001", "the table has no metadata table", hint=hint)
     taken = {*listed, *indexes_of(properties, BUILDING_KEY), *planned_indexes(work.storage, snapshot.timeline)}
-    names = [one for one in _asked_for(work, snapshot, asked) if one not in taken]
+    names = [one for one in _requested_indexes(work, snapshot, params) if one not in taken]
     upto = last_contiguous_write(snapshot.timeline)
     if not names or upto is None:
         return None
@@ -105,9 +105,9 @@ def last_contiguous_write(timeline: Timeline) -> str | None:
     return max((one for one in done if first is None or one < first), default=None)
 
 
-def _asked_for(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> tuple[str, ...]:
+def _requested_indexes(work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> tuple[str, ...]:
     """Names in the order in which indexes begin; some need others."""
-    given = next((asked[name] for name in _NAMED if asked.get(name)), None)
+    given = next((params[name] for name in _NAMED if params.get(name)), None)
     if given is None:
         state = state_of_table(work.storage, snapshot, work.options)
         return wanted_indexes(keeping_of(state, work.executor))
@@ -125,11 +125,11 @@ def _ordered(names: Iterable[str]) -> tuple[str, ...]:
 
 
 _HOLDER = "indexing"
-_TOLD = (*DATA_ACTIONS, "clean", "rollback")
+_INDEXED_ACTIONS = (*DATA_ACTIONS, "clean", "rollback")
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _StartedIndex:
     """An index whose groups are open: what it holds of the table as it was, and the instant of its files."""
 
     snapshot: Snapshot
@@ -151,10 +151,10 @@ def build_index(work: TableWork, name: str) -> None:
     with work.lock(_HOLDER):
         if name in _listed(work):
             return
-        begun = _begin(work, name)
-    filled = _fill(begun, name)
+        started = _begin(work, name)
+    filled = _fill(started, name)
     with work.lock(_HOLDER):
-        if not (filled and _is_kept_by_all(work, name, begun)):
+        if not (filled and _is_kept_by_all(work, name, started)):
             _fill_or_raise(_begin(work, name), name)
         _list(work, (*_listed(work), name), tuple(one for one in _marked(work) if one != name))
 
@@ -171,7 +171,7 @@ def give_up(work: TableWork, names: tuple[str, ...]) -> None:
             delete_index(work.effects.inside(METADATA_FOLDER), name)
 
 
-def _begin(work: TableWork, name: str) -> _Begun:
+def _begin(work: TableWork, name: str) -> _StartedIndex:
     """Marked, defined, and with open groups; what an earlier attempt left goes. Under the lock.
 
     Clauses: IG-003, IX-001, MT-009, MT-017, MT-021.
@@ -191,45 +191,52 @@ def _begin(work: TableWork, name: str) -> _Begun:
     _define(work, new)
     opening = Opening(inside, configuration, layout, work.executor)
     opening.begin(name, NewIndex(new.file_ids, replace(new.content, records=(), entries=None)), instant, work.clock)
-    return _Begun(snapshot, new, opening, instant)
+    return _StartedIndex(snapshot, new, opening, instant)
 
 
-def _fill(begun: _Begun, name: str) -> bool:
+def _fill(started: _StartedIndex, name: str) -> bool:
     """Whether all that had completed is in; not where files went meanwhile that it was to be read from."""
     try:
-        _fill_or_raise(begun, name)
+        _fill_or_raise(started, name)
     except (HudiError, FormatError, OSError):
         return False
     return True
 
 
-def _fill_or_raise(begun: _Begun, name: str) -> None:
-    begun.opening.fill(name, begun.new, begun.instant)
+def _fill_or_raise(started: _StartedIndex, name: str) -> None:
+    started.opening.fill(name, started.new, started.instant)
 
 
-def _is_kept_by_all(work: TableWork, name: str, begun: _Begun) -> bool:
+def _is_kept_by_all(work: TableWork, name: str, started: _StartedIndex) -> bool:
     """Whether every action that completed since the groups were opened has written to the index as well.
 
     What goes by the statistics of other files needs those of the files that it was begun without.
 
     Clauses: IG-004.
     """
-    since = _completed_since(work, begun)
+    since = _completed_since(work, started)
     if since and (name == Partition.PARTITION_STATS or is_expression_index(name)):
         return False
     inside = work.effects.inside(METADATA_FOLDER).storage
     _, timeline = load_table(inside)
-    told = {one.requested for one in timeline.instants if one.is_completed}
+    completed = {one.requested for one in timeline.instants if one.is_completed}
     groups = metadata_groups(inside)
     bases = [one.name.instant for (within, _), each in groups.items() if within == name for one in each.base_files]
-    return name in _marked(work) and begun.instant in told and since <= told and set(bases) <= {begun.instant}
+    return (
+        name in _marked(work)
+        and started.instant in completed
+        and since <= completed
+        and set(bases) <= {started.instant}
+    )
 
 
-def _completed_since(work: TableWork, begun: _Begun) -> frozenset[str]:
-    def told(timeline: Timeline) -> frozenset[str]:
-        return frozenset(one.requested for one in timeline.instants if one.is_completed and one.action in _TOLD)
+def _completed_since(work: TableWork, started: _StartedIndex) -> frozenset[str]:
+    def completed_of(timeline: Timeline) -> frozenset[str]:
+        return frozenset(
+            one.requested for one in timeline.instants if one.is_completed and one.action in _INDEXED_ACTIONS
+        )
 
-    return told(work.snapshot().timeline) - told(begun.snapshot.timeline)
+    return completed_of(work.snapshot().timeline) - completed_of(started.snapshot.timeline)
 
 
 def _listed(work: TableWork) -> tuple[str, ...]:
@@ -264,12 +271,12 @@ class Indexing:
     Clauses: IG-001, IG-006.
     """
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """The indexes to build; None where there are all that are asked for.
 
         Clauses: IG-001, IG-002.
         """
-        plan = plan_indexing(work, snapshot, asked)
+        plan = plan_indexing(work, snapshot, params)
         return None if plan is None else ServicePlan(INDEXING, serialise_index_plan(plan))
 
     def owns(self, work: TableWork, pending: Instant) -> bool:

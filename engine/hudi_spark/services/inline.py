@@ -29,7 +29,7 @@ from hudi_spark.write import Outcome, TableWork
 
 
 def take_back_leftovers(work: TableWork) -> None:
-    """Finish what somebody began to undo; roll dead writes back where the policy is eager.
+    """Finish what somebody began to undo; roll failed writes back where the policy is eager.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
@@ -68,7 +68,7 @@ def archive_inline(work: TableWork) -> None:
 
 
 def refuse_unarchivable(work: TableWork) -> None:
-    """Nothing, unless the archival after a write is going to refuse its options: that is told before the write.
+    """Nothing, unless the archival after a write is going to refuse its options: that is reported before the write.
 
     Raises:
         HudiError: CONFIG_INVALID.
@@ -108,10 +108,10 @@ def cluster_inline(work: TableWork) -> None:
     Clauses: CL-003, CL-008.
 
     """
-    inline, schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE_CLUSTERING))
+    inline, only_schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE_CLUSTERING))
     if inline:
         running.run(work, _SERVICE)
-    elif (schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
+    elif (only_schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
         running.schedule(work, _SERVICE)
 
 
@@ -198,7 +198,7 @@ class InlineServices:
     """
 
     def before(self, work: TableWork) -> None:
-        """Roll back what dead writers left, where the policy of failed writes is eager; finish what they clustered.
+        """Roll back what failed writers left, where the policy of failed writes is eager; finish what they clustered.
 
         Raises:
             HudiError: LOCK_UNAVAILABLE, LOCK_LOST; what an archival would refuse; options that contradict one

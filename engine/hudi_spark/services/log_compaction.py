@@ -96,7 +96,7 @@ class Appending:
             raise UnsupportedFeature("log-compaction-of-partial-updates", f"{task.partition}/{task.file_id}")
         rows = self._rows(log_winners(records, context.rule))
         logs = write_log(self.place, rows, self._group(planned, scan), self.form, identity)
-        written = (WrittenFile(log.stat, self._told(log.stat, log.rows), log.created_partition) for log in logs)
+        written = (WrittenFile(log.stat, self._statistics(log.stat, log.rows), log.created_partition) for log in logs)
         counted = tuple(replace(one, stat=_counted(one.stat, planned, scan, records)) for one in written)
         return to_rows(counted)
 
@@ -128,7 +128,7 @@ class Appending:
         base = None if task.base_file is None else task.base_file.rpartition("/")[2]
         return LogGroup(task.partition, task.file_id, operation.base_instant_time, base, logs, instants)
 
-    def _told(self, stat: WriteStat, rows: pa.Table) -> tuple[ColumnStats, ...]:
+    def _statistics(self, stat: WriteStat, rows: pa.Table) -> tuple[ColumnStats, ...]:
         form, name = self.statistics, (stat.path or "").rpartition("/")[2]
         if rows.num_rows:
             return rows_statistics(name, rows, form.columns, form.version)
@@ -277,7 +277,7 @@ class LogCompaction:
     Clauses: LC-001.
     """
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be compacted now; None where nothing is.
 
         Raises:
@@ -286,7 +286,7 @@ class LogCompaction:
         Clauses: LC-001, LC-002, LC-003, LC-008.
 
         """
-        del asked
+        del params
         plan = plan_log_compaction(work, snapshot)
         return None if plan is None else ServicePlan(LOG_COMPACTION, serialise_compaction_plan(plan))
 

@@ -32,7 +32,7 @@ CLAUSE = "SL-001"
 
 
 @dataclass(frozen=True, slots=True)
-class KnownOfTable:
+class RecoveryHints:
     """What no file of a table says.
 
     `definition`: the table as it was created; a schema is read from the files where none is given, and what the
@@ -80,8 +80,8 @@ class Recovered:
     unknown: tuple[Unknown, ...]
 
     def __str__(self) -> str:
-        told = "\n".join(f"- {one}" for one in self.unknown)
-        return f"recovered {self.writes} writes; not known:\n{told}"
+        lines = "\n".join(f"- {one}" for one in self.unknown)
+        return f"recovered {self.writes} writes; not known:\n{lines}"
 
 
 def refused(message: str, hint: str, clause: str = CLAUSE) -> HudiError:
@@ -145,7 +145,7 @@ class _Listed:
     name: BaseFileName | LogFileName
     size: int
     modified_ms: int
-    asks_commit_times: bool
+    needs_commit_times: bool
 
 
 def found_table(storage: Storage, executor: Executor) -> FoundTable:
@@ -196,7 +196,7 @@ def _read(files: Iterable[_Listed], identity: TaskIdentity, storage: Storage) ->
 def _of_base(storage: Storage, listed: _Listed) -> FoundFile:
     path = joined(listed.partition, str(listed.name))
     footer = base_file_footer(storage, path)
-    times = _commit_times(storage, path) if listed.asks_commit_times and footer.rows else ()
+    times = _commit_times(storage, path) if listed.needs_commit_times and footer.rows else ()
     return FoundFile(
         listed.partition,
         listed.name,
@@ -262,7 +262,7 @@ class LogNames:
 
 
 def log_names(found: FoundTable) -> LogNames:
-    """What can be told from the logs; nothing where every log is the first of its group."""
+    """What can be determined from the logs; nothing where every log is the first of its group."""
     groups = found.groups().values()
     logs = [one for files in groups for one in logs_of(files)]
     older = any(one.instants and one.instants != (one.name.instant,) for one in logs)
@@ -339,33 +339,33 @@ def metadata_properties(storage: Storage) -> Mapping[str, str]:
     return parse_properties(storage.read(_METADATA_PROPERTIES), _METADATA_PROPERTIES)
 
 
-def defined_table(storage: Storage, found: FoundTable, left: Left, known: KnownOfTable) -> Defined:
+def defined_table(storage: Storage, found: FoundTable, left: Left, known: RecoveryHints) -> Defined:
     """The properties of the table again.
 
     Raises:
-        HudiError: CONFIG_INVALID for what is neither told nor in the files, or is told and contradicts them.
+        HudiError: CONFIG_INVALID for what is neither given nor in the files, or is given and contradicts them.
 
     Clauses: PR-002, PR-021, VR-001.
 
     """
-    told, unknown = known.definition, []
-    schema = told.schema if told.schema is not None else _schema(found)
-    version = _version(found, left, told)
-    if told.table_version is None and version is None:
+    given, unknown = known.definition, []
+    schema = given.schema if given.schema is not None else _schema(found)
+    version = _version(found, left, given)
+    if given.table_version is None and version is None:
         unknown.append(Unknown("VR-001", f"the table's version; {_NEWEST} is taken, whose files are the same"))
-    partition_by, hive = _partition_fields(found, told)
-    configs = {**_forms(found, hive=hive), **told.configs}
+    partition_by, hive = _partition_fields(found, given)
+    configs = {**_forms(found, hive=hive), **given.configs}
     definition = replace(
-        told,
-        name=told.name or _name(schema, left),
+        given,
+        name=given.name or _name(schema, left),
         schema=schema,
-        table_type=_table_type(found, left, told),
-        table_version=told.table_version or version or _NEWEST,
+        table_type=_table_type(found, left, given),
+        table_version=given.table_version or version or _NEWEST,
         partition_by=partition_by,
         configs=configs,
     )
     _refuse_without_keys(storage, found, definition)
-    unknown.append(Unknown("MG-001", "the merge mode, ordering fields and key generator are those that were told"))
+    unknown.append(Unknown("MG-001", "the merge mode, ordering fields and key generator are those that were given"))
     unknown.append(Unknown("PR-005", "what else the properties said: index definitions, change logs, an unusual zone"))
     return Defined(table_properties(settled(definition)), tuple(unknown))
 
@@ -382,7 +382,7 @@ def _schema(found: FoundTable) -> Mapping[str, Any]:
     return without_meta_fields(record_schema(newest.schema, newest.path))
 
 
-def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None:
+def _version(found: FoundTable, left: Left, given: TableDefinition) -> int | None:
     """What the metadata table, the timeline's layout or the names of logs say; None where they leave it open.
 
     Clauses: SL-005, PR-007, VR-001.
@@ -399,28 +399,30 @@ def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None
         seen = _NEWEST
     else:
         return None
-    asked = told.table_version
-    if asked is not None and (asked < 8) != (seen < 8):
-        raise refused(f"version {asked} is told and the files are those of version {seen}", "leave the version out")
+    given_version = given.table_version
+    if given_version is not None and (given_version < 8) != (seen < 8):
+        raise refused(
+            f"version {given_version} is given and the files are those of version {seen}", "leave the version out"
+        )
     return seen
 
 
-def _table_type(found: FoundTable, left: Left, told: TableDefinition) -> str:
+def _table_type(found: FoundTable, left: Left, given: TableDefinition) -> str:
     on_read = bool(logs_of(found.files)) or left.has_deltacommits
-    if on_read and told.table_type == "COPY_ON_WRITE":
-        raise refused("a copy-on-write table is told and there are logs", "the table is MERGE_ON_READ")
-    if told.table_type is None and not on_read:
+    if on_read and given.table_type == "COPY_ON_WRITE":
+        raise refused("a copy-on-write table is given and there are logs", "the table is MERGE_ON_READ")
+    if given.table_type is None and not on_read:
         raise refused("no file says whether the table is merge-on-read", "tell table_type")
-    return told.table_type or "MERGE_ON_READ"
+    return given.table_type or "MERGE_ON_READ"
 
 
-def _partition_fields(found: FoundTable, told: TableDefinition) -> tuple[tuple[str, ...], bool]:
+def _partition_fields(found: FoundTable, given: TableDefinition) -> tuple[tuple[str, ...], bool]:
     """The partition fields, and whether the folders name them.
 
     Clauses: DM-031.
     """
     partitions = [one for one in found.metafiles if one]
-    fields = tuple(told.partition_by)
+    fields = tuple(given.partition_by)
     if not partitions:
         return fields, False
     named = {tuple(part.partition("=")[0] for part in one.split("/")) for one in partitions if "=" in one}
@@ -458,7 +460,7 @@ def _name(schema: Any, left: Left) -> str:
 
 
 def _refuse_without_keys(storage: Storage, found: FoundTable, definition: TableDefinition) -> None:
-    """Nothing where the record key that is told makes the keys that are stored.
+    """Nothing where the given record key makes the keys that are stored.
 
     Clauses: PR-021, DM-002.
     """

@@ -41,9 +41,9 @@ from hudi_spark.services.recovered_files import (
     Defined,
     FoundFile,
     FoundTable,
-    KnownOfTable,
     Left,
     Recovered,
+    RecoveryHints,
     Unknown,
     base_instants,
     bases_of,
@@ -97,7 +97,7 @@ class RecoveredWrites:
     unknown: tuple[Unknown, ...]
 
 
-def recovered_writes(found: FoundTable, configuration: TableConfiguration, known: KnownOfTable) -> RecoveredWrites:
+def recovered_writes(found: FoundTable, configuration: TableConfiguration, known: RecoveryHints) -> RecoveredWrites:
     """What the files say of the writes that they are of.
 
     Raises:
@@ -197,9 +197,9 @@ def _operation(partition: str, file_id: str, base: str, files: Iterable[FoundFil
 
 
 def _completion_times(
-    found: FoundTable, configuration: TableConfiguration, known: KnownOfTable, writes: Iterable[str]
+    found: FoundTable, configuration: TableConfiguration, known: RecoveryHints, writes: Iterable[str]
 ) -> tuple[dict[str, str], tuple[Unknown, ...]]:
-    """A completion time for each write from version 8 on: as told, else right after its request.
+    """A completion time for each write from version 8 on: as given, else right after its request.
 
     A log belongs to the slice of the last base file before its write completed. That a base file came after the write
     began says nothing yet; that its rows are among those of the base file does.
@@ -215,8 +215,8 @@ def _completion_times(
     late, doubtful = _overtaken(found, known)
     if doubtful and not known.guess:
         raise refused(
-            f"it cannot be told whether {', '.join(sorted(doubtful))} completed before the base file that came next",
-            "tell completion_times of these writes, or guess=True to believe the times of files",
+            f"it is not clear whether {', '.join(sorted(doubtful))} completed before the base file that came next",
+            "give completion_times of these writes, or guess=True to believe the times of files",
             _CLAUSE,
         )
     times: dict[str, str] = {}
@@ -232,7 +232,7 @@ def _completion_times(
     return times, guessed
 
 
-def _overtaken(found: FoundTable, known: KnownOfTable) -> tuple[dict[str, int], frozenset[str]]:
+def _overtaken(found: FoundTable, known: RecoveryHints) -> tuple[dict[str, int], frozenset[str]]:
     """The writes whose logs may belong to a later base file: with the times of those that were written after it."""
     late: dict[str, int] = {}
     doubtful: set[str] = set()
@@ -287,8 +287,8 @@ class Entries:
 
         Clauses: RD-014, CN-009.
         """
-        begun = next((one for one in self.timeline.instants if one.action == CLEAN), None)
-        requested = begun.requested if begun else self.work.time(self.timeline, self.stands)
+        clean = next((one for one in self.timeline.instants if one.action == CLEAN), None)
+        requested = clean.requested if clean else self.work.time(self.timeline, self.stands)
         earliest = ActionInstant(self.stands, "commit", "COMPLETED")
         plan = serialise_cleaner_plan(CleanerPlan(earliest, self.stands))
         done = CleanMetadata(requested, earliest_commit_to_retain=self.stands, last_completed_commit_timestamp="")
@@ -373,7 +373,7 @@ _HOLDER: Final = "recover"
 _LAYOUTS: Final = {1: ".hoodie", 2: ".hoodie/timeline"}
 
 
-def recover(work: TableWork, known: KnownOfTable) -> Recovered:
+def recover(work: TableWork, known: RecoveryHints) -> Recovered:
     """Build a table again that lost its properties, its timeline, or both.
 
     An attempt that stopped is gone on with.
@@ -393,7 +393,7 @@ def recover(work: TableWork, known: KnownOfTable) -> Recovered:
 @dataclass(slots=True)
 class _Recovery:
     work: TableWork
-    known: KnownOfTable
+    known: RecoveryHints
 
     def run(self) -> Recovered:
         found = found_table(self._storage, self.work.executor)
@@ -405,11 +405,11 @@ class _Recovery:
             defined = defined_table(self._storage, found, _left(self._storage), self.known)
         configuration = configuration_of(defined.properties)
         timeline = load_timeline(self._storage, configuration)
-        begun = _begun(self._storage, timeline)
-        if timeline.completed_data() and not begun:
+        first_requested = _first_requested(self._storage, timeline)
+        if timeline.completed_data() and not first_requested:
             return self._with_timeline(defined, has_properties=has_properties)
-        self._refuse_gone_on(timeline, begun, has_properties=has_properties)
-        return self._whole(found, configuration, timeline, defined, begun, has_properties=has_properties)
+        self._refuse_gone_on(timeline, first_requested, has_properties=has_properties)
+        return self._whole(found, configuration, timeline, defined, first_requested, has_properties=has_properties)
 
     @property
     def _storage(self) -> Storage:
@@ -425,9 +425,13 @@ class _Recovery:
         self._put_properties(defined)
         return Recovered(None, None, None, 0, defined.unknown)
 
-    def _refuse_gone_on(self, timeline: Timeline, begun: str, *, has_properties: bool) -> None:
+    def _refuse_gone_on(self, timeline: Timeline, first_requested: str, *, has_properties: bool) -> None:
         """A table that was recovered and has been written to since has lost nothing."""
-        later = [one for one in timeline.instants if begun and one.requested > begun and one.action != CLEAN]
+        later = [
+            one
+            for one in timeline.instants
+            if first_requested and one.requested > first_requested and one.action != CLEAN
+        ]
         if has_properties and later:
             raise _nothing_lost()
 
@@ -437,7 +441,7 @@ class _Recovery:
         configuration: TableConfiguration,
         timeline: Timeline,
         defined: Defined,
-        begun: str,
+        first_requested: str,
         *,
         has_properties: bool,
     ) -> Recovered:
@@ -447,7 +451,7 @@ class _Recovery:
             raise refused("there is no data file in any partition", "create the table anew")
         recovered = recovered_writes(found, configuration, self.known)
         newest = max(one.requested for one in recovered.writes)
-        stands = begun or _requested(timeline, newest) or self.work.time(timeline, newest)
+        stands = first_requested or _requested(timeline, newest) or self.work.time(timeline, newest)
         entries = Entries(self.work, configuration, timeline, stands, _stated_schema(found, configuration))
         action = entries.standing_action(self.known.replaced)
         unknown = (*defined.unknown, *recovered.unknown, *self._checked_groups(found, configuration, recovered))
@@ -468,10 +472,10 @@ class _Recovery:
 
         Clauses: MK-003.
         """
-        told = {*self.known.committed, *self.known.uncommitted}
+        found_in_files = {*self.known.committed, *self.known.uncommitted}
         instants = {one.name.instant for one in found.files}
         marked = {path.rpartition("/")[2] for path in self._storage.list_folders(MARKERS_FOLDER)}
-        open_ = sorted((marked & instants) - told)
+        open_ = sorted((marked & instants) - found_in_files)
         if open_ and not self.known.guess:
             message = f"writes left markers, and may not have completed: {', '.join(open_)}"
             raise refused(message, "tell each of them in committed or in uncommitted", "MK-003")
@@ -538,7 +542,7 @@ def _left(storage: Storage) -> Left:
     return Left(None, has_deltacommits=False, metadata=metadata_properties(storage))
 
 
-def _begun(storage: Storage, timeline: Timeline) -> str:
+def _first_requested(storage: Storage, timeline: Timeline) -> str:
     """The time of the action by which an earlier recovery stands for all; empty where there was none."""
     for one in timeline.completed_data():
         found = commit_of(storage, one).metadata.extra.get(MARK)
@@ -563,7 +567,7 @@ def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapp
 
 
 def _always_unknown(configuration: TableConfiguration) -> Iterable[Unknown]:
-    yield Unknown("MK-003", "which writes had not completed: the files of all count, but for those told uncommitted")
+    yield Unknown("MK-003", "which writes had not completed: the files of all count, except those of `uncommitted`")
     yield Unknown("RD-014", "earlier states and changes: they can be asked for from now on only")
     yield Unknown("SR-011", "savepoints, the history, and plans of table services")
     if configuration.has_completion_times:

@@ -213,8 +213,8 @@ def _saved(
 ) -> Outcome:
     """Clauses: TL-010, LK-004."""
     timeline = load_timeline(work.storage, configuration)
-    begun = any(one.requested == requested and one.is_savepoint for one in timeline.instants)
-    if not begun:
+    has_savepoint = any(one.requested == requested and one.is_savepoint for one in timeline.instants)
+    if not has_savepoint:
         work.effects.create_instant(configuration, TimelineFileName(requested, SAVEPOINT, "INFLIGHT"))
     completed = work.time(timeline) if configuration.has_completion_times else None
     name = TimelineFileName(requested, SAVEPOINT, "COMPLETED", completed)
@@ -417,7 +417,7 @@ class Restoring:
         return Outcome(self.requested, completed, RESTORE, OPERATION, deleted=_deleted(done))
 
     def _metadata(self, taken: int, done: _Done) -> RestoreMetadata:
-        """What the plan names is undone, whoever did it."""
+        """What the plan names is undone, no matter who did it."""
         return RestoreMetadata(
             start_restore_time=self.requested,
             time_taken_in_millis=taken,

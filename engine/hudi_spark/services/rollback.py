@@ -37,20 +37,20 @@ from hudi_spark.options import Options
 from hudi_spark.read import TaskIdentity
 from hudi_spark.services.rollback_planning import (
     ROLLBACK,
-    BegunRollback,
+    PendingRollback,
     Search,
     absolute,
-    begun_rollbacks,
-    idle_rollbacks,
     is_service_plan,
+    pending_rollbacks,
     plan_rollback,
+    unneeded_rollbacks,
 )
 from hudi_spark.table_state import DATA_ACTIONS, WRITE_ACTIONS, Instant, Snapshot, Timeline, load_timeline
 from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check
 
 
 def is_alive(work: TableWork, requested: str) -> bool:
-    """Whether a heart beats under an instant, in this process or elsewhere.
+    """Whether a heartbeat is live under an instant, in this process or elsewhere.
 
     Clauses: RB-002, MK-005.
     """
@@ -63,7 +63,7 @@ def end_heartbeat(work: TableWork, requested: str) -> None:
     Clauses: RB-010.
     """
     if work.storage.exists(joined(HEARTBEATS_FOLDER, requested)):
-        work.effects.stop_heart(requested)
+        work.effects.remove_heartbeat(requested)
 
 
 def stray_instants(storage: Storage) -> frozenset[str]:
@@ -197,10 +197,12 @@ def remove(
         path = absolute(work.storage, row["partition"], row["name"])
         added.setdefault(row["partition"], {})[path] = row["size"]
     partitions = dict.fromkeys(one.partition_path for one in requests)
-    return tuple(_told(one, requests, added.get(one, {})) for one in partitions)
+    return tuple(_rollback_partition(one, requests, added.get(one, {})) for one in partitions)
 
 
-def _told(partition: str, requests: Sequence[RollbackRequest], added: dict[str, int]) -> RollbackPartition:
+def _rollback_partition(
+    partition: str, requests: Sequence[RollbackRequest], added: dict[str, int]
+) -> RollbackPartition:
     own = [one for one in requests if one.partition_path == partition]
     failed = {path: size for one in own for path, size in (one.log_blocks_to_be_deleted or {}).items()}
     return RollbackPartition(
@@ -233,32 +235,34 @@ class RollingBack:
         Clauses: RB-003, RB-004.
 
         """
-        timeline = self.without_idle()
-        begun = next((one for one in begun_rollbacks(self._storage, timeline) if one.undone == target.requested), None)
-        return self.finish(begun or self._requested(timeline, target))
+        timeline = self.without_unneeded()
+        pending = next(
+            (one for one in pending_rollbacks(self._storage, timeline) if one.undone == target.requested), None
+        )
+        return self.finish(pending or self._requested(timeline, target))
 
-    def without_idle(self) -> Timeline:
+    def without_unneeded(self) -> Timeline:
         """The timeline, from which rollbacks have gone that nobody is to carry out.
 
         Clauses: RB-004.
         """
-        for one in idle_rollbacks(self._storage, self._timeline()):
+        for one in unneeded_rollbacks(self._storage, self._timeline()):
             delete_entries(self.work.effects, self.snapshot.configuration, one)
         return self._timeline()
 
-    def finish(self, begun: BegunRollback) -> Outcome:
+    def finish(self, pending: PendingRollback) -> Outcome:
         """Carry out a rollback by its plan, also where what it undoes has left the timeline.
 
         Clauses: RB-004, RB-009, RB-010, RB-011.
         """
         started = time.monotonic()
-        rollback, undone = begun.instant.requested, begun.undone
-        if begun.instant.state == "REQUESTED":
+        rollback, undone = pending.instant.requested, pending.undone
+        if pending.instant.state == "REQUESTED":
             name = TimelineFileName(rollback, ROLLBACK, "INFLIGHT")
             self.work.effects.create_instant(self.snapshot.configuration, name)
-        done = remove(self.work, begun.plan.rollback_requests, rollback, undone)
+        done = remove(self.work, pending.plan.rollback_requests, rollback, undone)
         taken = int((time.monotonic() - started) * 1000)
-        content = serialise_rollback_metadata(rollback_metadata(begun.plan, rollback, taken, done))
+        content = serialise_rollback_metadata(rollback_metadata(pending.plan, rollback, taken, done))
         gone = _deleted(done)
         finished = FinishedWrite(rollback, ROLLBACK, OPERATION, self._logs(done), deleted=gone, rolled_back=undone)
         completion = Completion(finished, content, retire=lambda: self._retire(undone))
@@ -269,11 +273,11 @@ class RollingBack:
             clear(self.work, rollback)
         return Outcome(rollback, completed, ROLLBACK, OPERATION, deleted=gone)
 
-    def _requested(self, timeline: Timeline, target: Instant) -> BegunRollback:
+    def _requested(self, timeline: Timeline, target: Instant) -> PendingRollback:
         configuration = self.snapshot.configuration
         plan = plan_rollback(Search(self._storage, configuration, target), self.work.options)
         requested = self.work.request(configuration, timeline, ROLLBACK, serialise_rollback_plan(plan))
-        return BegunRollback(Instant(requested, ROLLBACK, "REQUESTED", None, {}), plan)
+        return PendingRollback(Instant(requested, ROLLBACK, "REQUESTED", None, {}), plan)
 
     def _retire(self, undone: str) -> None:
         """The entries of what was undone go; of a service's attempt those above its plan.
@@ -286,7 +290,7 @@ class RollingBack:
                 delete_entries(self.work.effects, self.snapshot.configuration, one, states)
 
     def _logs(self, done: tuple[RollbackPartition, ...]) -> tuple[WrittenFile, ...]:
-        """The logs that stay in storage, as the metadata table is told of files: commands, and what they undo.
+        """The logs that stay in storage, as the metadata table is informed of files: commands, and what they undo.
 
         Clauses: RB-007, MT-010.
         """
@@ -350,8 +354,8 @@ def policy_of(options: Options) -> Policy:
     """
     if not options.given(POLICY) and options.text(_CONCURRENCY).upper() != _ALONE:
         return "LAZY"
-    told = options.text(POLICY).upper()
-    return "LAZY" if told == "LAZY" else "NEVER" if told == "NEVER" else "EAGER"
+    policy = options.text(POLICY).upper()
+    return "LAZY" if policy == "LAZY" else "NEVER" if policy == "NEVER" else "EAGER"
 
 
 def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
@@ -361,8 +365,8 @@ def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
     """
     pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
     writes = (one for one in pending if not is_service_plan(work.storage, one))
-    dead = (one for one in writes if not is_alive(work, one.requested))
-    return tuple(sorted(dead, key=lambda one: one.requested, reverse=True))
+    failed = (one for one in writes if not is_alive(work, one.requested))
+    return tuple(sorted(failed, key=lambda one: one.requested, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,7 +381,7 @@ class Look:
 
 
 def look(work: TableWork, policy: Policy) -> Look:
-    """What there is to see; strays only where they are the affair of who asks.
+    """What there is to see; strays only where the caller is responsible for them.
 
     Clauses: RB-001.
     """
@@ -386,11 +390,11 @@ def look(work: TableWork, policy: Policy) -> Look:
 
 
 def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None = None) -> tuple[Outcome, ...]:
-    """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
+    """Roll back what failed writers left, where the caller is responsible: EAGER before a write, LAZY in a clean.
 
-    It is nobody's affair where the policy is NEVER, whoever asks.
+    No caller is responsible where the policy is NEVER, for every caller.
     Rollbacks that somebody left are finished, too, and side effects of actions that are over go. `seen`: a look that
-    was taken just now; without the lock it tells only whether there is anything to do.
+    was taken just now; without the lock it states only whether there is anything to do.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
@@ -409,12 +413,12 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
 
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
-    timeline = rolling.without_idle()
-    dead = {one.requested: one for one in failed_writes(work, timeline)}
+    timeline = rolling.without_unneeded()
+    failed = {one.requested: one for one in failed_writes(work, timeline)}
     # Who carries a plan out again does not mind that an earlier attempt at it was being taken back.
-    begun = {one.undone: one for one in begun_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
-    for requested in sorted({*dead, *begun}, reverse=True):
-        yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
+    pending = {one.undone: one for one in pending_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
+    for requested in sorted({*failed, *pending}, reverse=True):
+        yield rolling.finish(pending[requested]) if requested in pending else rolling.undo(failed[requested])
 
 
 def _is_any(work: TableWork, seen: Look) -> bool:
@@ -441,7 +445,7 @@ def roll_back(work: TableWork, instant: str, *, unschedule: bool = False) -> Out
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
         found = _found(work, rolling, instant)
-        if isinstance(found, BegunRollback):
+        if isinstance(found, PendingRollback):
             return rolling.finish(found)
         _refuse(work, found, unschedule=unschedule)
         if found.state == "REQUESTED" and unschedule:
@@ -452,13 +456,13 @@ def roll_back(work: TableWork, instant: str, *, unschedule: bool = False) -> Out
         return outcome
 
 
-def _found(work: TableWork, rolling: RollingBack, instant: str) -> Instant | BegunRollback:
+def _found(work: TableWork, rolling: RollingBack, instant: str) -> Instant | PendingRollback:
     """The action to roll back, or the rollback of it that somebody left when the action was off the timeline."""
     timeline = load_timeline(work.storage, rolling.snapshot.configuration)
     known = [one for one in timeline.instants if one.requested == instant and not one.is_savepoint]
     if known:
         return known[0]
-    for one in begun_rollbacks(work.storage, timeline):
+    for one in pending_rollbacks(work.storage, timeline):
         if one.undone == instant:
             return one
     message = f"the timeline has no action {instant}"
@@ -474,7 +478,7 @@ def _refuse(work: TableWork, found: Instant, *, unschedule: bool) -> None:
     if found.is_completed:
         raise _invalid(f"{named} has completed", "a restore to an earlier write undoes it and all that came after it")
     if found.action not in WRITE_ACTIONS:
-        raise _invalid(f"{named} is no write", "it is carried out again by whoever does such work next")
+        raise _invalid(f"{named} is no write", "it is carried out again by the next worker")
     is_plan = is_service_plan(work.storage, found)
     if found.state == "REQUESTED" and is_plan and not unschedule:
         raise _invalid(

@@ -27,7 +27,7 @@ _SERVICES: Final = ("compaction", "logcompaction", "clustering")
 
 
 @dataclass(frozen=True, slots=True)
-class BegunRollback:
+class PendingRollback:
     """A rollback that somebody requested and did not finish.
 
     Clauses: RB-004.
@@ -42,18 +42,18 @@ class BegunRollback:
         return "" if self.plan.instant_to_rollback is None else self.plan.instant_to_rollback.commit_time
 
 
-def begun_rollbacks(storage: Storage, timeline: Timeline) -> tuple[BegunRollback, ...]:
+def pending_rollbacks(storage: Storage, timeline: Timeline) -> tuple[PendingRollback, ...]:
     """The pending rollbacks whose plan can be read; those of the youngest instants first.
 
     Clauses: RB-001, RB-004.
     """
-    begun = (
-        BegunRollback(one, plan) for one in timeline.pending(ROLLBACK) if (plan := _plan(storage, one)) is not None
+    pending = (
+        PendingRollback(one, plan) for one in timeline.pending(ROLLBACK) if (plan := _plan(storage, one)) is not None
     )
-    return tuple(sorted(begun, key=lambda one: one.undone, reverse=True))
+    return tuple(sorted(pending, key=lambda one: one.undone, reverse=True))
 
 
-def idle_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
+def unneeded_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
     """Pending rollbacks that nobody is to carry out.
 
     Those whose plan cannot be read: what they have removed a new plan passes over. And those of an action that was
@@ -62,7 +62,7 @@ def idle_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
     Clauses: RB-004, TL-017.
     """
     completed = {one.requested for one in timeline.instants if one.is_completed and not one.is_savepoint}
-    plans = {one.instant.requested: one.undone for one in begun_rollbacks(storage, timeline)}
+    plans = {one.instant.requested: one.undone for one in pending_rollbacks(storage, timeline)}
     pending = timeline.pending(ROLLBACK)
     return tuple(one for one in pending if plans.get(one.requested) is None or plans[one.requested] in completed)
 

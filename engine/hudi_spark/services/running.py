@@ -47,7 +47,7 @@ def clustering_configs(sort: str | Sequence[str], layout: str, partitions: Seque
     return {**_NOW, **{key: value for key, value in stated.items() if value}}
 
 
-def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> str | None:
+def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:
     """The time of a plan that a service makes now; None where there is nothing to do.
 
     Raises:
@@ -60,14 +60,14 @@ def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None)
     service = service_named(name)
     with work.lock(name):
         snapshot = work.snapshot()
-        plan = service.plan(work, snapshot, asked or {})
+        plan = service.plan(work, snapshot, params or {})
         if plan is None:
             return None
         return work.request(snapshot.configuration, snapshot.timeline, plan.action, plan.content)
 
 
 def execute(work: TableWork, requested: str) -> Outcome:
-    """What a plan asks for is done, by whoever made it.
+    """What a plan asks for is done, by the one that made it.
 
     Raises:
         HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.
@@ -82,7 +82,7 @@ def execute(work: TableWork, requested: str) -> Outcome:
     return _carried_out(work, service, pending)
 
 
-def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> Outcome | None:
+def run(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> Outcome | None:
     """Plans of a service that wait are carried out, oldest first, and one that it makes now; None for none of them.
 
     The outcome is that of the last one. Plans that somebody else is carrying out are left to them.
@@ -95,7 +95,7 @@ def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> O
 
     """
     last = finish_waiting(work, name)
-    requested = schedule(work, name, asked)
+    requested = schedule(work, name, params)
     return last if requested is None else execute(work, requested)
 
 

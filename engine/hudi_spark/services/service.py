@@ -53,7 +53,7 @@ class ServicePlan:
 class Service(Protocol):
     """One kind of table service."""
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be done now, by the options' triggers and strategies; None where there is nothing.
 
         Called under the lock. `asked`: what the caller names besides the options.
@@ -63,7 +63,7 @@ class Service(Protocol):
         """Whether a pending action is a plan of this service."""
 
     def execute(self, work: TableWork, pending: Instant) -> Outcome:
-        """Carry out a plan that is requested, or inflight and left by whoever died over it; takes the lock to finish.
+        """Carry out a plan that is requested, or inflight and left by a failed process; takes the lock to finish.
 
         Raises:
             HudiError: WRITE_CONFLICT where what completed meanwhile does not leave the plan standing.
@@ -131,7 +131,7 @@ class Attempt:
     def _remove_strays(self, stats: tuple[WriteStat, ...]) -> None:
         """Where another attempt has completed, what this one wrote after it was taken over is nobody's.
 
-        Files that the completed action names stay, whoever wrote them: two attempts may have named one alike.
+        Files that the completed action names stay, no matter who wrote them: two attempts may have named one alike.
 
         Clauses: CP-010, OW-009.
         """
@@ -195,7 +195,7 @@ class TakenOverError(HudiError):
 
 @contextmanager
 def _noted(error: BaseException) -> Iterator[None]:
-    """What cannot be removed is told with the error that is under way."""
+    """What cannot be removed is reported with the error that is under way."""
     try:
         yield
     except (OSError, HudiError) as left:

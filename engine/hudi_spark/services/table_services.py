@@ -9,7 +9,7 @@ from hudi_spark.errors import boundary
 from hudi_spark.services import running
 from hudi_spark.services.archiving import archive
 from hudi_spark.services.cleaning import clean
-from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.services.recovery import recover
 from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
@@ -29,7 +29,7 @@ class TableServices:
 
     writer: TableWriter
 
-    def schedule(self, service: str, configs: Configs = None, **asked: Any) -> str | None:
+    def schedule(self, service: str, configs: Configs = None, **params: Any) -> str | None:
         """The time of a plan that a service makes now; None where there is nothing to do.
 
         Raises:
@@ -38,7 +38,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base):
-            return running.schedule(self.writer.work(configs), service, asked)
+            return running.schedule(self.writer.work(configs), service, params)
 
     @with_failures
     def execute(self, requested: str, configs: Configs = None) -> Outcome:
@@ -52,7 +52,7 @@ class TableServices:
             return running.execute(self.writer.work(configs), requested)
 
     @with_failures
-    def run(self, service: str, configs: Configs = None, **asked: Any) -> Outcome | None:
+    def run(self, service: str, configs: Configs = None, **params: Any) -> Outcome | None:
         """Execute the plans of a service that wait, then one that it makes now; None where there is nothing to do.
 
         Raises:
@@ -61,7 +61,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown(service):
-            return running.run(self.writer.work(configs), service, asked)
+            return running.run(self.writer.work(configs), service, params)
 
     @with_failures
     def cluster(
@@ -169,7 +169,7 @@ class TableServices:
             return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
 
     def roll_back_failed_writes(self, configs: Configs = None) -> tuple[Outcome, ...]:
-        """Roll back what dead writers left, unless the policy of failed writes says that nobody is to.
+        """Roll back what failed writers left, unless the policy of failed writes says that nobody is to.
 
         Raises:
             HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
@@ -235,7 +235,7 @@ class TableServices:
         with boundary(self.writer.storage.base):
             return running.has_completed(self.writer.work(), instant)
 
-    def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
+    def recover(self, known: RecoveryHints | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.
 
         Raises:
@@ -245,4 +245,4 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("recover"):
-            return recover(self.writer.work(configs), known or KnownOfTable())
+            return recover(self.writer.work(configs), known or RecoveryHints())

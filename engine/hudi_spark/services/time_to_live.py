@@ -48,9 +48,9 @@ def expired_partitions(storage: Storage, snapshot: Snapshot, options: Options, n
     busy = {partition for partition, _ in groups_in_pending_plans(storage, snapshot.timeline)}
     there = {one.partition for one in snapshot.slices} - busy
     selected = options.names(_SELECTED)
-    asked = sorted(there.intersection(selected) if selected else there)
-    times = _made(storage, asked) if _type(options) == _TYPES["KeepByCreationTimeStrategy"] else _written(snapshot)
-    found = [(times[one], one) for one in asked if _FIRST_DAY < times.get(one, "") < limit]
+    candidates = sorted(there.intersection(selected) if selected else there)
+    times = _made(storage, candidates) if _type(options) == _TYPES["KeepByCreationTimeStrategy"] else _written(snapshot)
+    found = [(times[one], one) for one in candidates if _FIRST_DAY < times.get(one, "") < limit]
     return tuple(partition for _, partition in sorted(found)[: max(options.number(_MOST), 0)])
 
 

@@ -291,8 +291,8 @@ def way_between(old: int, new: int, *, upgrade: bool) -> tuple[tuple[int, int], 
         hint = "let Apache Hudi 0.15 write to it once, which brings it to version 6"
         raise HudiError(Reason.CONFIG_INVALID, "VR-004", f"a table of version {old} is not upgraded here", hint=hint)
     if old != new and (new > old) != upgrade:
-        asked, other = ("an upgrade", "downgrade") if upgrade else ("a downgrade", "upgrade")
-        message = f"from version {old} to {new} is not {asked}"
+        wanted, other = ("an upgrade", "downgrade") if upgrade else ("a downgrade", "upgrade")
+        message = f"from version {old} to {new} is not {wanted}"
         raise HudiError(Reason.CONFIG_INVALID, "VR-004", message, hint=f"ask for the {other}")
     passed = [one for one in sorted(VERSIONS, reverse=new < old) if min(old, new) <= one <= max(old, new)]
     return tuple(itertools.pairwise(passed))
@@ -393,7 +393,7 @@ def _put_timeline(effects: Effects, new: TableConfiguration, moved: Iterable[Mov
 
 
 def _date(effects: Effects, new: TableConfiguration, path: str, moved: MovedFile) -> None:
-    """Before version 8 a completed file's own time tells when its action completed; object stores do not let us set it.
+    """Before version 8 a completed file's own time states when its action completed; object stores cannot set it.
 
     Clauses: VR-006.
     """

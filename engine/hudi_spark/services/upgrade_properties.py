@@ -106,7 +106,7 @@ def _eight_to_nine(properties: Mapping[str, str]) -> Changes:
     if meant is None or _names_merger(properties):
         return changes
     changes |= {_LEGACY: payload, _PAYLOAD: None, _MODE: meant.mode, _STRATEGY: None}
-    changes |= {PROPERTY + key: value for key, value in (meant.told or {}).items()}
+    changes |= {PROPERTY + key: value for key, value in (meant.merge_properties or {}).items()}
     if meant.partial:
         changes[PARTIAL_UPDATES] = meant.partial
     if meant.ordering:
@@ -141,7 +141,7 @@ def _payload_again(legacy: str, properties: Mapping[str, str]) -> Changes:
     """Clauses: VR-008."""
     changes: Changes = {_LEGACY: None, _PAYLOAD: legacy}
     meant = TRANSLATED[legacy]
-    for key, value in (meant.told or {}).items():
+    for key, value in (meant.merge_properties or {}).items():
         if properties.get(PROPERTY + key) == value:
             changes[PROPERTY + key] = None
     if payload_name(legacy) not in PAYLOAD_MODES:

@@ -352,7 +352,7 @@ def _await_tasks_of_failed_jobs(session: "SparkSession") -> None:
 
 
 def _unreported(skipped: object) -> None:
-    """A read for a write tells nobody of skipped bytes: readers are told."""
+    """A read for a write reports nothing of skipped bytes: readers are informed."""
     del skipped
 
 

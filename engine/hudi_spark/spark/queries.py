@@ -382,8 +382,8 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     """
     context = plan.context
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    asked = {*keys.columns_of(context.output, context.schema), *filtering}
-    wanted = pa.schema([context.schema.field(name) for name in sorted(asked)])
+    needed = {*keys.columns_of(context.output, context.schema), *filtering}
+    wanted = pa.schema([context.schema.field(name) for name in sorted(needed)])
     known: dict[str, pa.Schema] = {}
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
@@ -422,7 +422,7 @@ def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
 
 
 def _as_read(kind: pa.DataType) -> pa.DataType:
-    """A stored type in the form of the table's: names of elements and nullability are the file's own affair."""
+    """A stored type in the form of the table's: names of elements and nullability may differ in a file."""
     return pa.binary() if pa.types.is_fixed_size_binary(kind) else nullable(kind)
 
 

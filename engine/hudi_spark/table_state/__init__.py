@@ -37,9 +37,9 @@ from hudi_spark.table_state.history import (
     archived_since,
     completions_of,
     current_version,
+    full_timeline,
     history_folder,
     identity_of,
-    whole_timeline,
 )
 from hudi_spark.table_state.listing import (
     METADATA_FOLDER,
@@ -192,6 +192,7 @@ __all__ = [
     "file_name_of",
     "files_to_clean",
     "flag",
+    "full_timeline",
     "groups_in_pending_plans",
     "groups_of_plan",
     "has_completed",
@@ -237,7 +238,6 @@ __all__ = [
     "undone_instants",
     "undone_paths",
     "visibility",
-    "whole_timeline",
     "why_lost",
     "writes_of_range",
 ]

@@ -44,7 +44,7 @@ class HistoryVersion:
     entries: tuple[ManifestEntry, ...] = ()
 
 
-def whole_timeline(storage: Storage, configuration: TableConfiguration, active: Timeline) -> Timeline:
+def full_timeline(storage: Storage, configuration: TableConfiguration, active: Timeline) -> Timeline:
     """Active timeline and history as one: an action that stands in both is one completed action.
 
     Raises:
@@ -125,10 +125,10 @@ def completions_of(
 
     """
     known = completion_times(timeline)
-    asked = [one for one in instants if one not in known and not one.startswith(NO_TIME)]
-    if not asked:
+    missing = [one for one in instants if one not in known and not one.startswith(NO_TIME)]
+    if not missing:
         return known
-    archived = Timeline(archived_since(storage, configuration, min(asked)))
+    archived = Timeline(archived_since(storage, configuration, min(missing)))
     return {**completion_times(archived), **known}
 
 

@@ -54,11 +54,11 @@ def counted_beside(
     Clauses: MT-006, MT-019, MT-021.
     """
     pending = {one.requested for one in timeline.instants if not one.is_completed and not one.is_savepoint}
-    hidden = metadata.visible & (pending | _begun_since(metadata, timeline, storage, configuration))
+    hidden = metadata.visible & (pending | _started_since(metadata, timeline, storage, configuration))
     return replace(metadata, visible=metadata.visible - hidden, listed=metadata.listed | hidden)
 
 
-def _begun_since(
+def _started_since(
     metadata: Visibility, timeline: Timeline, storage: Storage, configuration: TableConfiguration
 ) -> set[str]:
     newest = max((one.requested for one in timeline.instants), default="")
@@ -159,7 +159,7 @@ def _one_by_one(
     for index in sorted({index for index, _ in groups}):
         within = frozenset(group for group in groups if group[0] == index)
         try:
-            snapshot = _snapshot(storage, _since_begun(storage, table, index, listing), within, listing)
+            snapshot = _snapshot(storage, _initial_partitions(storage, table, index, listing), within, listing)
         except HudiError as error:
             refused[index] = error
         else:
@@ -175,25 +175,25 @@ def _one_by_one(
     return IndexSlices(slices, widest.visibility, why)
 
 
-def _since_begun(
+def _initial_partitions(
     storage: Storage, table: tuple[TableConfiguration, Timeline], index: str, listing: FileListing
 ) -> tuple[TableConfiguration, Timeline]:
     """The table without what completed before the index began: that wrote to one of its name that was dropped.
 
-    A later index may have begun by the same instant, once that had left the timeline: it tells of itself alone.
+    A later index may have begun by the same instant, once that had left the timeline: it records itself alone.
 
     Clauses: MT-009, MT-017, IX-002.
     """
     configuration, timeline = table
     names = (parse_data_file_name(name) for partition, name in listing.files if partition == index)
     first = min((name.instant for name in names if name is not None), default="")
-    begun = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
-    if begun is None or begun.completed is None:
+    initial = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
+    if initial is None or initial.completed is None:
         return table
-    told = {stat.partition_path for stat in commit_of(storage, begun).metadata.write_stats}
-    if told and index not in told:
+    partitions = {stat.partition_path for stat in commit_of(storage, initial).metadata.write_stats}
+    if partitions and index not in partitions:
         return table
-    since = begun.completed
+    since = initial.completed
     return configuration, Timeline(tuple(one for one in timeline.instants if (one.completed or since) >= since))
 
 

@@ -1,6 +1,6 @@
 """Plans that wait: which file groups table services are going to rewrite, and what rollbacks undo.
 
-Who carries a plan out deletes and replaces what it names. So a name is looked at before the first effect, whoever made
+Who carries a plan out deletes and replaces what it names. So a name is checked before the first effect, whoever made
 the plan.
 
 Clauses: SL-007, CL-002, CP-003, LC-002, OW-011.
@@ -157,7 +157,7 @@ def is_clustering(storage: Storage, instant: Instant) -> bool:
 
 
 def _requested_clustering(storage: Storage, instant: Instant) -> RequestedReplace | None:
-    """Before version 8 the file of a clustering is called as those of overwrites are; what it holds tells."""
+    """Before version 8 the file of a clustering is called as those of overwrites are; what it holds shows."""
     if instant.archived is not None or instant.action not in _CLUSTERING_ACTIONS or _REQUESTED not in instant.files:
         return None
     file = instant.files[_REQUESTED]

@@ -28,7 +28,7 @@ from hudi_spark.table_state.commits import (
     undone_instants,
 )
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.history import archived_since, completions_of, has_completed_after, whole_timeline
+from hudi_spark.table_state.history import archived_since, completions_of, full_timeline, has_completed_after
 from hudi_spark.table_state.listing import STORAGE, FileListing, ListFiles, list_stored, read_anew, stored_files
 from hudi_spark.table_state.pending_plans import pending_compactions
 from hudi_spark.table_state.slicing import (
@@ -68,7 +68,7 @@ def load_snapshot(
     *,
     read_optimized: bool = False,
 ) -> Snapshot:
-    """The newest state of a table, or its state as of a time; `list_files` tells which files there are.
+    """The newest state of a table, or its state as of a time; `list_files` states which files there are.
 
     Raises:
         HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
@@ -81,7 +81,7 @@ def load_snapshot(
     time = as_of_time(as_of)
     configuration, timeline = load_table(storage)
     if time is not None and time < (timeline.first_write() or ""):
-        timeline = whole_timeline(storage, configuration, timeline)
+        timeline = full_timeline(storage, configuration, timeline)
     refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     table = (configuration, timeline)
@@ -96,7 +96,7 @@ def load_snapshot(
         return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
 
 
-def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
+def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     storage: Storage,
     table: tuple[TableConfiguration, Timeline],
     readings: Readings,
@@ -283,7 +283,7 @@ class _Slices:
     def _lost_logs(self, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> set[str]:
         """Paths of log files that commits name and storage lacks.
 
-        They join their groups, so that slicing tells whether a slice that is read would hold them.
+        They join their groups, so that slicing states whether a slice that is read would hold them.
 
         Clauses: RD-018.
         """
@@ -325,7 +325,7 @@ class _Slices:
         """Clauses: RD-011, RD-014, RD-018, HS-001."""
         timeline = self.timeline
         if not (is_cleaned(self.storage, timeline, path) or is_undone(self.storage, timeline, path)):
-            timeline = whole_timeline(self.storage, self.configuration, timeline)
+            timeline = full_timeline(self.storage, self.configuration, timeline)
         if is_cleaned(self.storage, timeline, path):
             if self.visibility.limit is not None:
                 message = f"as of {self.visibility.limit} needs a file that a clean deleted"
@@ -425,7 +425,7 @@ class WritesOfRange:
 
     @property
     def reaches_unknown(self) -> bool:
-        """Whether writes that no timeline tells of may lie in the range: such are older than all known ones.
+        """Whether writes that no timeline records may lie in the range: such are older than all known ones.
 
         Clauses: TL-018.
         """
@@ -456,19 +456,19 @@ class WritesOfRange:
         return ["or", members, ["and", *unknown]]
 
 
-def writes_of_range(timeline: Timeline, asked: TimeRange) -> WritesOfRange:
+def writes_of_range(timeline: Timeline, time_range: TimeRange) -> WritesOfRange:
     """Which writes of a timeline completed within a range.
 
     Clauses: IN-003, TL-018.
     """
     done = timeline.completed_data()
-    inside = tuple(one for one in done if not asked.is_empty and asked.holds(one.at("completed")))
+    inside = tuple(one for one in done if not time_range.is_empty and time_range.holds(one.at("completed")))
     known = frozenset(one.requested for one in timeline.instants if not one.is_savepoint)
-    return WritesOfRange(asked, inside, known, timeline.first_write())
+    return WritesOfRange(time_range, inside, known, timeline.first_write())
 
 
 def timeline_of_range(
-    storage: Storage, configuration: TableConfiguration, active: Timeline, asked: TimeRange
+    storage: Storage, configuration: TableConfiguration, active: Timeline, time_range: TimeRange
 ) -> Timeline:
     """The active timeline; with the history where the range, or its end, reaches there.
 
@@ -477,9 +477,9 @@ def timeline_of_range(
     Clauses: HS-001, IN-003.
     """
     first = active.first_write() or ""
-    reaches = min(asked.begin, asked.end or asked.begin) < first
-    if reaches or has_completed_after(storage, configuration, asked.begin):
-        return whole_timeline(storage, configuration, active)
+    reaches = min(time_range.begin, time_range.end or time_range.begin) < first
+    if reaches or has_completed_after(storage, configuration, time_range.begin):
+        return full_timeline(storage, configuration, active)
     return active
 
 

@@ -206,7 +206,7 @@ class TableWork:
         time = self.clock.instant(newest)
         if holding is not None:
             holding.showed_time()
-        with self.effects.tell("generate_time", time=time):
+        with self.effects.record("generate_time", time=time):
             return time
 
     def request(

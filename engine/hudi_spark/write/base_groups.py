@@ -231,7 +231,7 @@ def _as_stored(rows: pa.Table, context: WriteContext) -> pa.Table:
     return rows if context.configuration.populates_meta_fields else empty_meta_fields(rows)
 
 
-def _put(  # noqa: PLR0917 - a stat tells of all of them
+def _put(  # noqa: PLR0917 - a stat records all of them
     made: BaseFileBytes,
     partition: str,
     name: BaseFileName,

@@ -114,7 +114,7 @@ Check = Callable[[Timeline], None]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What an action completes with: what the metadata table is told, and what the completed file holds.
+    """What an action completes with: what the metadata table records, and what the completed file holds.
 
     `requested_as`: the action in the file names of its pending states, where that differs (a compaction is a commit).
     `stated`: what a write says of the schema. `retire`: takes off the timeline what a rollback undid, once the metadata
@@ -157,7 +157,7 @@ def complete(
         return done.completed
 
 
-def complete_locked(  # noqa: PLR0917 - an action is told by all of them
+def complete_locked(  # noqa: PLR0917 - an action is reported by all of them
     work: TableWork,
     holding: Holding,
     snapshot: Snapshot,
@@ -178,8 +178,8 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
         check(timeline)
         if completion.stated is not None:
             put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
-        told = state or state_of_table(work.storage, snapshot, work.options)
-        update_metadata_table(work.effects, told, finished, work.executor, work.clock, (now, timeline))
+        schema_state = state or state_of_table(work.storage, snapshot, work.options)
+        update_metadata_table(work.effects, schema_state, finished, work.executor, work.clock, (now, timeline))
         completion.retire()
         completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
@@ -200,7 +200,7 @@ def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> 
     The lock is taken again for that, which carries out what was claimed before.
 
     Raises:
-        HudiError: LOCK_UNAVAILABLE; whoever comes next takes the action for dead, or finds it completed.
+        HudiError: LOCK_UNAVAILABLE; the next worker takes the action for failed, or finds it completed.
 
     Clauses: LK-002, OW-009.
 

@@ -73,7 +73,7 @@ def refuse_clustered(storage: Storage, options: Options, timeline: Timeline, gro
             raise HudiError(Reason.WRITE_CONFLICT, "OW-011", message, instant.file, hint=hint)
 
 
-def meet_clusterings(work: TableWork, configuration: TableConfiguration, groups: frozenset[GroupId]) -> None:
+def check_pending_clusterings(work: TableWork, configuration: TableConfiguration, groups: frozenset[GroupId]) -> None:
     """What a write does about pending clusterings of its groups before it writes: refused, or they are given up.
 
     Raises:

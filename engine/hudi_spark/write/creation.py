@@ -112,47 +112,47 @@ def settled(definition: TableDefinition) -> SettledTable:
     Clauses: OW-032, PR-002, PR-021, PR-022, VR-001.
 
     """
-    asked = _Asked(resolve(definition.configs))
-    version = _version(asked.one("hoodie.write.table.version", definition.table_version))
-    name = asked.one("hoodie.table.name", definition.name).strip()
+    given = _GivenOptions(resolve(definition.configs))
+    version = _version(given.one("hoodie.write.table.version", definition.table_version))
+    name = given.one("hoodie.table.name", definition.name).strip()
     if not name:
         raise refusal("hoodie.table.name is missing and has no default", "name the table")
-    _refuse_unwritten_forms(asked, definition)
-    avro = _avro(definition.schema, asked, name)
+    _refuse_unwritten_forms(given, definition)
+    avro = _avro(definition.schema, given, name)
     return SettledTable(
         name=name,
         avro=avro,
         columns=schema_of_avro(avro).arrow,
-        table_type=_table_type(asked.one("hoodie.datasource.write.table.type", definition.table_type)),
+        table_type=_table_type(given.one("hoodie.datasource.write.table.type", definition.table_type)),
         version=version,
-        record_key=asked.names("hoodie.datasource.write.recordkey.field", definition.record_key),
-        partition_by=asked.names("hoodie.datasource.write.partitionpath.field", definition.partition_by),
-        ordering=asked.names("hoodie.datasource.write.precombine.field", definition.ordering),
-        merge_mode=asked.one("hoodie.write.record.merge.mode", (definition.merge_mode or "").upper()) or None,
-        options=asked.options,
+        record_key=given.names("hoodie.datasource.write.recordkey.field", definition.record_key),
+        partition_by=given.names("hoodie.datasource.write.partitionpath.field", definition.partition_by),
+        ordering=given.names("hoodie.datasource.write.precombine.field", definition.ordering),
+        merge_mode=given.one("hoodie.write.record.merge.mode", (definition.merge_mode or "").upper()) or None,
+        options=given.options,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _GivenOptions:
     """An argument and the option of the same meaning, as one."""
 
     options: Options
 
     def one(self, key: str, argument: Any) -> str:
         given = self.options.values.get(key, "")
-        said = "" if argument is None else str(argument)
-        if given and said and given != said:
-            raise refusal(f"{key} is {given!r} and the argument is {said!r}", "say it once")
-        return said or given
+        text = "" if argument is None else str(argument)
+        if given and text and given != text:
+            raise refusal(f"{key} is {given!r} and the argument is {text!r}", "say it once")
+        return text or given
 
     def names(self, key: str, argument: Sequence[str]) -> tuple[str, ...]:
         names = [argument] if isinstance(argument, str) else argument
-        said = ",".join(name.strip() for name in names)
+        text = ",".join(name.strip() for name in names)
         given = ",".join(name.strip() for name in self.options.values.get(key, "").split(","))
-        if given and said and given != said:
-            raise refusal(f"{key} is {given!r} and the argument is {said!r}", "say it once")
-        found = tuple(name for name in (said or given).split(",") if name)
+        if given and text and given != text:
+            raise refusal(f"{key} is {given!r} and the argument is {text!r}", "say it once")
+        found = tuple(name for name in (text or given).split(",") if name)
         if len(set(found)) != len(found):
             raise refusal(f"{key} names a field twice: {', '.join(found)}", "name each field once")
         return found
@@ -172,20 +172,20 @@ def _table_type(text: str) -> str:
     return text or TABLE_TYPES[0]
 
 
-def _refuse_unwritten_forms(asked: _Asked, definition: TableDefinition) -> None:
-    base = asked.one("hoodie.base.file.format", (definition.base_file_format or "").upper())
+def _refuse_unwritten_forms(given: _GivenOptions, definition: TableDefinition) -> None:
+    base = given.one("hoodie.base.file.format", (definition.base_file_format or "").upper())
     if base not in ("", "PARQUET"):
         raise UnsupportedFeature(f"base-{base.lower()}-writing", "base files are written as Parquet")
-    values = asked.options.values
+    values = given.options.values
     if values.get("hoodie.table.multiple.base.file.formats.enable") == "true":
         raise UnsupportedFeature("multiple-base-file-formats")
     if values.get("hoodie.table.format", "native") != "native":
         raise UnsupportedFeature("table-format", values["hoodie.table.format"])
 
 
-def _avro(schema: Mapping[str, Any] | pa.Schema | None, asked: _Asked, name: str) -> Mapping[str, Any]:
+def _avro(schema: Mapping[str, Any] | pa.Schema | None, given: _GivenOptions, name: str) -> Mapping[str, Any]:
     """The schema as an Avro record without meta fields."""
-    text = asked.options.values.get("hoodie.table.create.schema", "")
+    text = given.options.values.get("hoodie.table.create.schema", "")
     if schema is None and not text:
         raise refusal("the table has no schema", "give the columns as an Avro record or an Arrow schema")
     if isinstance(schema, pa.Schema):
@@ -220,7 +220,7 @@ class Translated:
 
     mode: MergeMode
     partial: str = ""
-    told: Mapping[str, str] | None = None
+    merge_properties: Mapping[str, str] | None = None
     ordering: str = ""
 
 
@@ -230,12 +230,14 @@ TRANSLATED: Final[Mapping[str, Translated]] = {
     _MODELS + "OverwriteWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING"),
     _MODELS + "OverwriteNonDefaultsWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING", "IGNORE_DEFAULTS"),
     _MODELS + "PartialUpdateAvroPayload": Translated("EVENT_TIME_ORDERING", "IGNORE_DEFAULTS"),
-    _MODELS + "AWSDmsAvroPayload": Translated("COMMIT_TIME_ORDERING", told={DELETE_FIELD: "Op", DELETE_MARKER: "D"}),
+    _MODELS + "AWSDmsAvroPayload": Translated(
+        "COMMIT_TIME_ORDERING", merge_properties={DELETE_FIELD: "Op", DELETE_MARKER: "D"}
+    ),
     _MODELS + "debezium.PostgresDebeziumAvroPayload": Translated(
         "EVENT_TIME_ORDERING", "FILL_UNAVAILABLE", {**_CHANGE_TYPE, UNAVAILABLE: UNAVAILABLE_VALUE}, "_event_lsn"
     ),
     _MODELS + "debezium.MySqlDebeziumAvroPayload": Translated(
-        "EVENT_TIME_ORDERING", told=_CHANGE_TYPE, ordering="_event_bin_file,_event_pos"
+        "EVENT_TIME_ORDERING", merge_properties=_CHANGE_TYPE, ordering="_event_bin_file,_event_pos"
     ),
 }
 
@@ -263,10 +265,10 @@ def merge_properties(table: SettledTable) -> dict[str, str]:
     merging = _agreed(table)
     if table.version < _FIRST_WITH_MODES:
         return {**_ordering(table, "hoodie.table.precombine.field"), **_version_6(table, merging)}
-    told = {key: value for key, value in table.options.values.items() if key.startswith(PROPERTY)}
+    given = {key: value for key, value in table.options.values.items() if key.startswith(PROPERTY)}
     if table.version < _FIRST_WITHOUT_PAYLOADS:
-        return {**_ordering(table, "hoodie.table.precombine.field"), **told, **_version_8(merging)}
-    return {**_ordering(table, "hoodie.table.ordering.fields"), **told, **_version_9(table, merging)}
+        return {**_ordering(table, "hoodie.table.precombine.field"), **given, **_version_8(merging)}
+    return {**_ordering(table, "hoodie.table.ordering.fields"), **given, **_version_9(table, merging)}
 
 
 def _agreed(table: SettledTable) -> _Merging:
@@ -336,8 +338,8 @@ def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
     if merging.mode == "CUSTOM" and not merging.payload:
         raise UnsupportedFeature("custom-merger-version-6", "choose table version 8 or 9")
     on_read = table.table_type == "MERGE_ON_READ"
-    asked = bool(merging.payload or merging.strategy or table.merge_mode)
-    if not (on_read or asked):
+    states_merging = bool(merging.payload or merging.strategy or table.merge_mode)
+    if not (on_read or states_merging):
         return {}
     found = {"hoodie.compaction.payload.class": merging.payload or PAYLOAD_OF_MODE[merging.mode]}
     return {**found, "hoodie.compaction.record.merger.strategy": _STRATEGY_OF_VERSION_6} if on_read else found
@@ -377,7 +379,7 @@ def _version_9(table: SettledTable, merging: _Merging) -> dict[str, str]:
         "hoodie.record.merge.mode": meant.mode,
         "hoodie.table.legacy.payload.class": merging.payload,
         **_partial(table, meant.partial),
-        **{PROPERTY + key: value for key, value in (meant.told or {}).items()},
+        **{PROPERTY + key: value for key, value in (meant.merge_properties or {}).items()},
         **_marker(table, merging.payload),
     }
     return {**found, "hoodie.table.ordering.fields": meant.ordering} if meant.ordering else found
@@ -388,10 +390,10 @@ def _partial(table: SettledTable, meant: str) -> dict[str, str]:
 
     Clauses: MG-026.
     """
-    asked = table.given(PARTIAL_UPDATES)
-    if asked and meant and asked != meant:
-        raise refusal(f"{PARTIAL_UPDATES} is {asked}, the payload class means {meant}", "state one")
-    found = asked or meant
+    mode = table.given(PARTIAL_UPDATES)
+    if mode and meant and mode != meant:
+        raise refusal(f"{PARTIAL_UPDATES} is {mode}, the payload class means {meant}", "state one")
+    found = mode or meant
     return {PARTIAL_UPDATES: found} if found not in ("", "NONE") else {}
 
 
@@ -510,8 +512,8 @@ def _stamps(table: SettledTable, kind: GeneratorKind) -> dict[str, str]:
 
     Clauses: DM-033.
     """
-    asked = {TIME_PREFIX + key: table.given(TIME_PREFIX + key) for key in TIME_KEYS}
-    given = {key: value for key, value in asked.items() if value}
+    settings = {TIME_PREFIX + key: table.given(TIME_PREFIX + key) for key in TIME_KEYS}
+    given = {key: value for key, value in settings.items() if value}
     if kind not in _STAMPED:
         if given:
             message = f"{min(given)} is given and the key generator is {kind}"

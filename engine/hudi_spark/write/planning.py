@@ -128,7 +128,7 @@ WRITE_ID_KEY: Final = "_hudi_write_id"
 
 
 class Once(Protocol):
-    """What tells a write from others, so that it is done once."""
+    """What distinguishes a write from others, so that it is done once."""
 
     def is_of(self, commit: Commit) -> bool:
         """Whether a commit is of this write, or of one that comes after it.
@@ -277,9 +277,9 @@ def operation_of(request: WriteRequest, options: Options) -> Operation:
 
     """
     found = operation_named(request.operation or options.text(_OPERATION))
-    asked = options.text(_OPERATION)
-    if request.operation and options.given(_OPERATION) and asked != found.name:
-        message = f"{_OPERATION} is {asked!r}, the operation is {found.name!r}"
+    configured = options.text(_OPERATION)
+    if request.operation and options.given(_OPERATION) and configured != found.name:
+        message = f"{_OPERATION} is {configured!r}, the operation is {found.name!r}"
         raise HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out")
     if found.name == "insert_overwrite" and options.text(_OVERWRITES) == "STATIC":
         return OPERATIONS["insert_overwrite_table"]
@@ -394,8 +394,8 @@ def refuse_contradictions(
     Clauses: OW-030, MG-010, OW-025.
 
     """
-    for key, asked, known in contradictions(options, configuration.properties):
-        raise _contradiction(key, asked, known)
+    for key, configured, known in contradictions(options, configuration.properties):
+        raise _contradiction(key, configured, known)
     if options.given(_MERGE_MODE) and readings.override == "released":
         mode = merge_mode(configuration)
         if options.text(_MERGE_MODE) != mode:
@@ -405,8 +405,8 @@ def refuse_contradictions(
         raise HudiError(Reason.CONFIG_INVALID, "OW-025", message, hint="upgrade the table, or upsert whole rows")
 
 
-def _contradiction(key: str, asked: str, known: str) -> HudiError:
-    message = f"{key} is {asked!r} and the table has {known or None!r}"
+def _contradiction(key: str, configured: str, known: str) -> HudiError:
+    message = f"{key} is {configured!r} and the table has {known or None!r}"
     return HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out: the table's own holds")
 
 
@@ -429,8 +429,8 @@ def _refuse_generated_keys(generator: KeyGenerator, operation: Operation, incomi
 
 def _refuse_missing_ordering(rule: MergeRule, operation: Operation, incoming: pa.Schema) -> None:
     """Clauses: OW-013, OW-030, MG-003."""
-    asked = rule.ordering if rule.compares_event_time and not operation.deletes else ()
-    for name in asked:
+    ordering = rule.ordering if rule.compares_event_time and not operation.deletes else ()
+    for name in ordering:
         if column_of(name, incoming) is None:
             hint = "add the column: which row of a key wins is decided by it"
             message = f"the ordering field {name!r} is no column of the rows"
@@ -446,7 +446,7 @@ def rule_of_write(snapshot: Snapshot, options: Options) -> MergeRule:
     return merge_rule(snapshot.configuration, options.values, "released", defaults)
 
 
-def context_of_write(  # noqa: PLR0917 - a write is told by all of them
+def context_of_write(  # noqa: PLR0917 - a write is reported by all of them
     effects: Effects,
     state: WriterState,
     operation: Operation,

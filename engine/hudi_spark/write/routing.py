@@ -1,7 +1,7 @@
 """Which file group each incoming row goes to: small ones filled, new ones sized.
 
 Rows that the index found stay with their group. The others fill small files up, and what is left opens new groups; to
-which of these a row goes is told by a hash of its key, so that a task that runs again comes to the same.
+which of these a row goes is reported by a hash of its key, so that a task that runs again comes to the same.
 
 Clauses: OW-012, OW-015, OW-016.
 """
@@ -223,7 +223,7 @@ _BUCKET: Final = "BUCKET"
 
 
 def is_bucketed(state: WriterState) -> bool:
-    """Whether a key's hash tells its file group.
+    """Whether a key's hash states its file group.
 
     Clauses: OW-022.
     """

@@ -93,7 +93,7 @@ class Write:
         self._state = state_of_write(self.work.storage, self._snapshot, self.work.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
 
-    def idle(self, partitions: Sequence[str]) -> Outcome | None:
+    def skip_if_empty(self, partitions: Sequence[str]) -> Outcome | None:
         """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
 
         Clauses: OW-018.
@@ -165,14 +165,14 @@ class Write:
         if rows is None:
             self._transaction.go_inflight(_NO_ROUTES, self._state)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
-            self._transaction.meet_clusterings(groups_in(replaced))
-            return replace(self._told((), replaced), missing=missing_partitions(self._snapshot, partitions))
-        told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
-        context = context_of_write(self.work.effects, self._state, *told)
+            self._transaction.check_pending_clusterings(groups_in(replaced))
+            return replace(self._staged_files((), replaced), missing=missing_partitions(self._snapshot, partitions))
+        arguments = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
+        context = context_of_write(self.work.effects, self._state, *arguments)
         staging = _Staging(self._transaction, self._state, context, self.work.executor)
-        return self._told(*staging.staged(rows))
+        return self._staged_files(*staging.staged(rows))
 
-    def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
+    def _staged_files(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
         assert self._state is not None
         return Staged(
             written, replaced, statement_of(self._state, self._transaction.requested), self.work.options.extra
@@ -205,7 +205,7 @@ class _Staging:
             routes = self._routes(counts)
             partitions = counts.column(PARTITION_PATH).to_pylist()
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
-            self._transaction.meet_clusterings(routes.known_groups() | groups_in(replaced))
+            self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, len(routes.targets))

@@ -54,7 +54,7 @@ def append_logs(  # noqa: PLR0917 - rows, and what is known of each
     known = pc.is_valid(tags.column(BASE_INSTANT))
     incoming = LogRows(rows, deletes, known, _positions(target, tags))
     logs = write_log(context.place, incoming, group, context.logs, identity)
-    return tuple(_told(one, context) for one in logs)
+    return tuple(_written_file(one, context) for one in logs)
 
 
 def _positions(target: Target, tags: pa.Table) -> pa.ChunkedArray | None:
@@ -65,7 +65,7 @@ def _positions(target: Target, tags: pa.Table) -> pa.ChunkedArray | None:
     return None if target.slice is None or target.slice.base_file is None else tags.column(POSITION)
 
 
-def _told(log: WrittenLog, context: WriteContext) -> WrittenFile:
+def _written_file(log: WrittenLog, context: WriteContext) -> WrittenFile:
     form = context.statistics
     name = (log.stat.path or "").rpartition("/")[2]
     if log.rows.num_rows:
@@ -186,7 +186,7 @@ class WritingTargets:
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
         for number, part in parts_by(rows, TARGET):
-            # Buckets of two partitions may have one id: what tells their files apart, to statistics too, is the token.
+            # Buckets of two partitions may have one id: what shows their files apart, to statistics too, is the token.
             own = replace(identity, partition=number)
             yield from write_target(self.targets[number], number, part, self.context, own)
 

@@ -28,8 +28,8 @@ from hudi_spark.concurrency import (
     delete_entries,
     place_of,
     reject_unknown_writers,
-    start_heart,
-    stop_heart,
+    remove_heartbeat,
+    start_heartbeat,
     stop_heartbeat,
 )
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
@@ -39,7 +39,7 @@ from hudi_spark.schema import WriterState, schema_changes
 from hudi_spark.table_state import GroupId, Snapshot, TableConfiguration, Timeline, load_timeline
 from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.completing import Completion, complete, remove_announced, remove_unnamed
-from hudi_spark.write.conflicts import Concurrency, concurrency_of, meet_clusterings
+from hudi_spark.write.conflicts import Concurrency, check_pending_clusterings, concurrency_of
 from hudi_spark.write.planning import Once, Operation, refuse_repeated
 from hudi_spark.write.routing import Routes, Target
 from hudi_spark.write.schema_metadata import SchemaStatement, table_avro
@@ -189,7 +189,7 @@ class Transaction:
         Clauses: MK-005.
         """
         self.requested = requested
-        start_heart(self._effects, self.work.options, requested, place_of(self.work.storage, self.work.options))
+        start_heartbeat(self._effects, self.work.options, requested, place_of(self.work.storage, self.work.options))
 
     def _reject_unknown_writers(self) -> None:
         """Its heartbeat is there, so of two processes that begin at once one sees the other.
@@ -206,7 +206,7 @@ class Transaction:
         """
         stop_heartbeat(self._effects, self.requested)
 
-    def meet_clusterings(self, groups: frozenset[GroupId]) -> None:
+    def check_pending_clusterings(self, groups: frozenset[GroupId]) -> None:
         """Whether the write may change these file groups, though a clustering of them is pending.
 
         Raises:
@@ -215,7 +215,7 @@ class Transaction:
         Clauses: OW-011.
 
         """
-        meet_clusterings(self.work, self._configuration, groups)
+        check_pending_clusterings(self.work, self._configuration, groups)
 
     def go_inflight(self, routes: Routes, state: WriterState) -> None:
         """The inflight file: what the write is about to do.
@@ -276,12 +276,12 @@ class Transaction:
         concurrency.refuse_under_lock(timeline, requested=self.requested, groups=groups)
 
     def _completion(self, staged: Staged) -> Completion:
-        told = (self.requested, self.action, self.operation.stored)
+        head = (self.requested, self.action, self.operation.stored)
         stats = tuple(one.stat for one in staged.written)
         extra = {**staged.extra, **staged.stated.extra}
         metadata = completed_metadata(self.operation.stored, stats, staged.replaced, extra)
         content = metadata_content(self._configuration, self.action, metadata)
-        return Completion(FinishedWrite(*told, staged.written, staged.replaced), content, stated=staged.stated)
+        return Completion(FinishedWrite(*head, staged.written, staged.replaced), content, stated=staged.stated)
 
     def abort(self) -> None:
         """Take back all that the write put into storage: files, then markers, then its instant; not if it completed.
@@ -297,7 +297,7 @@ class Transaction:
         for one in timeline.instants:
             if one.requested == self.requested and one.action == self.action:
                 delete_entries(self._effects, self._configuration, one)
-        stop_heart(self._effects, self.requested)
+        remove_heartbeat(self._effects, self.requested)
 
     def _clear(self) -> None:
         """What is needed until a write has completed goes.
@@ -307,7 +307,7 @@ class Transaction:
         with afterwards("delete_markers"):
             self._effects.delete_markers(self.requested)
         with afterwards("stop_heartbeat"):
-            stop_heart(self._effects, self.requested)
+            remove_heartbeat(self._effects, self.requested)
 
     def _give_up(self, error: HudiError) -> None:
         """Take the write back; after a lost lock only under it, since somebody may be at work on what was left.
@@ -355,8 +355,8 @@ def replaced_by(operation: Operation, snapshot: Snapshot, partitions: Sequence[s
     if operation.replaces == "nothing":
         return {}
     found: dict[str, list[str]] = {}
-    asked = frozenset(partitions)
+    wanted = frozenset(partitions)
     for one in snapshot.slices:
-        if operation.replaces == "table" or one.partition in asked:
+        if operation.replaces == "table" or one.partition in wanted:
             found.setdefault(one.partition, []).append(one.file_id)
     return {partition: tuple(sorted(ids)) for partition, ids in found.items()}

@@ -108,7 +108,7 @@ class Lifecycle(Protocol):
     """Table services that a writer runs with its writes."""
 
     def before(self, work: TableWork) -> None:
-        """A write is about to begin: what dead ones left goes, where that is this writer's affair."""
+        """A write is about to begin: what failed ones left goes, where this writer is responsible."""
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
         """A write has completed: the services that the options ask for."""
@@ -186,9 +186,9 @@ class TableWriter:
             rows, partitions = self._given(request, write)
             progress("asking the table")
             write.prepare(rows)
-            idle = write.idle(partitions)
-            if idle is not None:
-                return idle
+            skipped = write.skip_if_empty(partitions)
+            if skipped is not None:
+                return skipped
             rows = None if rows is None else _at_rest(rows, write.operation)
             with _silenced(write):
                 write.begin()
@@ -328,7 +328,7 @@ class StartedWrite:
 def _at_rest(rows: Flow, operation: Operation) -> Flow:
     """The rows of a source that can be read only once, read before anything is in storage.
 
-    A stream that was read before has no rows left, and nothing else tells it from one that never had any.
+    A stream that was read before has no rows left, and nothing else distinguishes it from one that never had any.
     """
     rows = rows.at_rest()
     if rows.is_spent and operation.replaces == "table":
@@ -340,7 +340,7 @@ def _at_rest(rows: Flow, operation: Operation) -> Flow:
 
 @contextmanager
 def _silenced(write: Write) -> Iterator[None]:
-    """A write that ends here in an error has no heart left, whatever it could not take back."""
+    """A write that ends here in an error has no heartbeat left, whatever it could not take back."""
     try:
         yield
     except BaseException:

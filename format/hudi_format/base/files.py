@@ -75,10 +75,10 @@ def read_base_file(
             opened.schema_arrow.empty_table().filter(filter)
         source.seek(0)
         with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the Parquet data does not decode"):
-            return _with_sound_texts(read_rows(opened, source, columns, filter))
+            return _with_valid_texts(read_rows(opened, source, columns, filter))
 
 
-def _with_sound_texts(rows: pa.Table) -> pa.Table:
+def _with_valid_texts(rows: pa.Table) -> pa.Table:
     """Rows whose texts are UTF-8: Arrow takes bytes of a page as they are, and whoever asks for a value meets them."""
     for column in rows.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -145,7 +145,7 @@ class BaseParquet:
 
         """
         with self._decoding():
-            return _with_sound_texts(self._opened.read(columns=[name])).column(name)
+            return _with_valid_texts(self._opened.read(columns=[name])).column(name)
 
     def row_groups(self) -> Iterator[pa.Table]:
         """The rows, group by group.
@@ -156,7 +156,7 @@ class BaseParquet:
         """
         for number in range(self.metadata.num_row_groups):
             with self._decoding():
-                rows = _with_sound_texts(self._opened.read_row_group(number))
+                rows = _with_valid_texts(self._opened.read_row_group(number))
             yield rows
 
     @contextmanager
@@ -227,7 +227,7 @@ def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
 
 @contextmanager
 def _there(path: str) -> Iterator[None]:
-    """A base file that is not there, or goes while it is read, is missing, whoever reads it.
+    """A base file that is not there, or goes while it is read, is missing, no matter who reads it.
 
     Clauses: RD-011.
     """

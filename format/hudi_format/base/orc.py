@@ -65,7 +65,7 @@ def read_orc_rows(
 
 
 def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
-    """The columns of the file; the Avro schema in it tells which numbers are times of day, and which moments instants.
+    """The columns of the file; the Avro schema in it states which numbers are times of day, and which moments instants.
 
     Raises:
         FormatError: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE when a schema does not parse.
@@ -77,8 +77,8 @@ def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
         _ = plain.names
         text = _metadata(opened).get(ORC_SCHEMA_KEY.encode(), b"").decode()
     declared = arrow_schema(text, file) if text else pa.schema([])
-    told = {field.name: field.type for field in declared if pa.types.is_temporal(field.type)}
-    return pa.schema([field.with_type(told.get(field.name, field.type)) for field in plain])
+    temporal = {field.name: field.type for field in declared if pa.types.is_temporal(field.type)}
+    return pa.schema([field.with_type(temporal.get(field.name, field.type)) for field in plain])
 
 
 def orc_keys(opened: orc.ORCFile, file: str) -> dict[str, str]:

@@ -168,7 +168,7 @@ def _inner_entry(block: HFileBlock, begin: int, end: int, least: int, origin: Or
 
 
 def _number(content: bytes, position: int, block: HFileBlock, origin: Origin) -> tuple[int, int]:
-    """A number in Hadoop's form: one byte from -112 to 127, or a byte that tells sign and length."""
+    """A number in Hadoop's form: one byte from -112 to 127, or a byte that states sign and length."""
     head = int.from_bytes(content[position : position + 1], signed=True)
     following = 0 if head >= -112 else (-112 - head if head >= -120 else -120 - head)
     end = position + 1 + following

@@ -129,7 +129,7 @@ def block_parts(
     content: Sequence[Any],
     format_version: int = LOG_FORMAT_VERSION,
 ) -> list[Any]:
-    """The same in parts that follow one another: large content, bytes or buffers, is copied once, by whoever joins.
+    """The same in parts that follow one another: large content, bytes or buffers, is copied once, by the caller.
 
     Clauses: LF-001, LF-003, LF-004.
     """

@@ -28,7 +28,7 @@ _TLS, _PROVIDER = "connection.ssl.enabled", "aws.credentials.provider"
 _ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
 _OF_INSTANCE: Final = ("InstanceProfileCredentialsProvider", "IAMInstanceCredentialsProvider")
 _INSTANCE: Final = "instance_credentials"
-_SAID: Final = ("true", "1", "yes", "y", "on")
+_TRUE_WORDS: Final = ("true", "1", "yes", "y", "on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +124,10 @@ def refuse_without_credentials(scheme: str, place: str, config: Mapping[str, str
     environment = {name.lower(): value for name, value in os.environ.items() if name.startswith(kind.prefix.upper())}
     given = {_plain(name, kind.prefix): str(value) for name, value in (environment | dict(config)).items()}
     named = {name for name, value in given.items() if value and value.lower() != "false"}
-    public = given.get("skip_signature", "").lower() in _SAID
-    asked = given.get(_INSTANCE, "").lower() in _SAID
+    public = given.get("skip_signature", "").lower() in _TRUE_WORDS
+    uses_instance = given.get(_INSTANCE, "").lower() in _TRUE_WORDS
     login = kind is _GOOGLE and (Path.home() / _GOOGLE_LOGIN).exists()
-    if not (public or asked or login or any(way <= named for way in kind.ways)):
+    if not (public or uses_instance or login or any(way <= named for way in kind.ways)):
         raise InvalidOption(
             f"no credentials for {place} are among the options or in the environment: set {kind.what}, "
             f"skip_signature=true for what is public, or {_INSTANCE}=true to ask this machine's metadata address"

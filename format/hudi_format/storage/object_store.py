@@ -209,7 +209,7 @@ class ObjectStorage:
     @contextmanager
     def _reading(self, path: str) -> Iterator[str]:
         try:
-            with self._asking("read", path) as key:
+            with self._translated_errors("read", path) as key:
                 yield key
         except ValueError:
             raise FileNotFoundError(errno.ENOENT, "no object can have this name", path) from None
@@ -217,13 +217,13 @@ class ObjectStorage:
     @contextmanager
     def _writing(self, path: str) -> Iterator[str]:
         try:
-            with self._asking("write", path) as key:
+            with self._translated_errors("write", path) as key:
                 yield key
         except ValueError:
             raise StorageError("write", self.uri(path), "no object can have this name") from None
 
     @contextmanager
-    def _asking(self, operation: str, path: str) -> Iterator[str]:
+    def _translated_errors(self, operation: str, path: str) -> Iterator[str]:
         """Turns the library's errors into those of the interface, without what they quote of a request."""
         key = self.resolve(path)
         try:

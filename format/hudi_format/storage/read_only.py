@@ -70,8 +70,8 @@ class ReadOnlyStorage:
         """PermissionError, always."""
         raise self._refused("sweep", f"what is older than {older_than} s")
 
-    def _refused(self, deed: str, path: str, size: int = 0) -> PermissionError:
-        return PermissionError(f"this storage is only read: {deed} {self._within(path)} ({size} bytes)")
+    def _refused(self, operation: str, path: str, size: int = 0) -> PermissionError:
+        return PermissionError(f"this storage is only read: {operation} {self._within(path)} ({size} bytes)")
 
     def _within(self, path: str) -> str:
         return f"{self._folder}/{path}".strip("/") if self._folder else path

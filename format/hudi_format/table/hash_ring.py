@@ -1,4 +1,4 @@
-"""Consistent hashing: the ring of a partition, which tells the file group of a key.
+"""Consistent hashing: the ring of a partition, which states the file group of a key.
 
 file     .hoodie/.bucket_index/consistent_hashing_metadata/<partition>/<instant>.hashing_meta
 marker   <instant>.commit beside it, empty: the ring of a resize holds

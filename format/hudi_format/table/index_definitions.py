@@ -71,8 +71,8 @@ def _definition(form: Any, file: str) -> IndexDefinition:
         raise _bad(file, f"{form!r:.80} is no definition")
     fields, options = form.get("sourceFields") or [], form.get("indexOptions") or {}
     texts = [form.get(key) or "" for key in ("indexName", "indexType", "indexFunction")]
-    sound = isinstance(fields, list) and isinstance(options, dict) and all(isinstance(one, str) for one in texts)
-    if not sound or not all(isinstance(one, str) for one in (*fields, *options.values())) or not texts[0]:
+    is_valid = isinstance(fields, list) and isinstance(options, dict) and all(isinstance(one, str) for one in texts)
+    if not is_valid or not all(isinstance(one, str) for one in (*fields, *options.values())) or not texts[0]:
         raise _bad(file, f"{form!r:.80} is no definition")
     return IndexDefinition(texts[0], texts[1], texts[2], tuple(fields), options, str(form.get("version") or "V1"))
 

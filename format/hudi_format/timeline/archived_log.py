@@ -80,7 +80,7 @@ def read_archived_log(data: bytes, file: str) -> tuple[ArchivedState, ...]:
 
 
 def write_archived_log(states: Sequence[ArchivedState], *, java_strings: bool = False) -> bytes:
-    """One block of an archived log; `java_strings`: its schema tells Java to read texts as strings.
+    """One block of an archived log; `java_strings`: its schema shows Java to read texts as strings.
 
     Without that Apache Hudi fails when it reads the log, with that it reads what it would have written.
 
@@ -88,9 +88,9 @@ def write_archived_log(states: Sequence[ArchivedState], *, java_strings: bool = 
     """
     schema = archived_entry()
     records = [_record(state) for state in states]
-    told = _with_java_strings(schema) if java_strings else schema
+    declared = _with_java_strings(schema) if java_strings else schema
     return encode_block(
-        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(told)}, encode_avro_records(records, schema)
+        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(declared)}, encode_avro_records(records, schema)
     )
 
 

@@ -234,7 +234,7 @@ def _to_stored(metadata: CommitMetadata) -> _Stored:
     filed: dict[str, list[WriteStat]] = {}
     for stat in metadata.write_stats:
         partition = stat.partition_path or ""
-        # What a workload profile expects has no path yet, and there the key alone tells the partition.
+        # What a workload profile expects has no path yet, and there the key alone states the partition.
         kept = stat if stat.path is not None else replace(stat, partition_path=None)
         filed.setdefault(partition, []).append(kept)
     by_partition = {partition: tuple(stats) for partition, stats in filed.items()}

@@ -43,14 +43,14 @@ def is_due(view: View, settings: plans.Settings) -> bool:
     inline = switch(settings, "hoodie.clustering.inline")
     beside = any(switch(settings, f"hoodie.clustering.{name}") for name in ("async.enabled", "schedule.inline"))
     counts = (("inline.max.commits", inline), ("async.max.commits", beside))
-    needed = max((number(settings, f"hoodie.clustering.{name}") for name, asked in counts if asked), default=0)
+    needed = max((number(settings, f"hoodie.clustering.{name}") for name, enabled in counts if enabled), default=0)
     planned = (one.requested for one in view.timeline.entries if is_clustering(one.content))
     last = max(planned, default=InstantTime(""))
     return sum(one.requested > last for one in visible_commits(view)) >= needed
 
 
 def is_clustering(content: Content) -> bool:
-    """Whether a file of the timeline plans a clustering, or tells of one that completed."""
+    """Whether a file of the timeline plans a clustering, or records one that completed."""
     return isinstance(content, ReplacePlan | CommitMetadata) and content.operation == "CLUSTER"
 
 

@@ -27,8 +27,8 @@ def schedule(
     """
     opened = open_table(table)
     present = {one for key in (BUILT, BUILDING) for one in property_names(opened.configuration.properties, key)}
-    asked = (*wanted(settings), *definitions)
-    missing, upto = tuple(one.name for one in asked if one.name not in present), last_without_gap(opened)
+    indexes = (*wanted(settings), *definitions)
+    missing, upto = tuple(one.name for one in indexes if one.name not in present), last_without_gap(opened)
     plan = IndexPlan(missing, upto or InstantTime(""), definitions)
     return plans.request(table, requested, Action.INDEXING, plan) if missing and upto else ()
 

@@ -19,7 +19,7 @@ from hudi_model.timeline import DATA_ACTIONS
 
 
 def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -> tuple[InstantTime, ...]:
-    """The pending writes that will not complete, newest first: all of them, or those whose heart stopped.
+    """The pending writes that will not complete, newest first: all of them, or those whose heartbeat stopped.
 
     Services are no writes: they are done again from their plan.
 
@@ -56,7 +56,7 @@ def has_plan(table: Table, requested: InstantTime) -> bool:
 def schedule(
     table: Table, requested: InstantTime, settings: Mapping[str, str], target: InstantTime | None = None
 ) -> Effects:
-    """The plan to roll back a write, the newest failed one unless told; none where a plan for it waits already.
+    """The plan to roll back a write, the newest failed one by default; none where a plan for it waits already.
 
     Raises: INSTANT_NOT_FOUND; CONFIG_INVALID where the action has completed: only a restore undoes that.
 

@@ -18,7 +18,7 @@ from hudi_model.actions import (
     TimelineEntry,
 )
 from hudi_model.effects import DeleteInstant, Effect, Effects, entries_of, entry, forget, perform
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_missing, refuse_missing_logs
 from hudi_model.services.plans import is_completed, plan_of, request
@@ -95,7 +95,7 @@ def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str],
     active, undone = {one.requested for one in opened.timeline.instants}, instants_after(opened, savepoint)
     for later in (one for one in kept if one in undone):
         raise Rejection(Reason.CONFIG_INVALID, "SR-004", later, "a later savepoint is to be deleted first")
-    for one in whole_timeline(table):
+    for one in full_timeline(table):
         if one.requested > savepoint and one.requested not in active and one.action in WRITE_ACTIONS:
             raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", one.requested, "a later write has been archived")
     refuse_cleaned(opened, savepoint)

@@ -36,7 +36,7 @@ def being_built(view: View, metadata: Table) -> tuple[IndexDefinition, ...]:
 def passed_by(index: IndexDefinition, view: View, metadata: Table, stored: Contents) -> Iterator[Violation]:
     """What an index that is being built lacks of the writes that completed since it was there to be logged to.
 
-    [New in v8] Before, nothing tells what had completed by then. What was there before may not be in it yet.
+    [New in v8] Before, nothing states what had completed by then. What was there before may not be in it yet.
 
     Clauses: IG-003.
     """
@@ -46,7 +46,7 @@ def passed_by(index: IndexDefinition, view: View, metadata: Table, stored: Conte
     try:
         before, held = contents(index, view_by(view, since)), contents(index, view)
     except (Rejection, Unsupported):
-        # What keeps rows from being read is told by itself.
+        # What keeps rows from being read is reported on its own.
         return
     changed = [key for key in {*before, *held} if before.get(key) != held.get(key)]
     known = {subject(index, key) for key in changed if stored.get(key) == held.get(key)}
@@ -63,7 +63,7 @@ def subject(index: IndexDefinition, key: str) -> str:
 
 
 def opened_at(name: str, metadata: Table) -> InstantTime | None:
-    """When an index was there to be logged to: when its first deltacommit completed; None where no clock tells that.
+    """When an index was there to be logged to: when its first deltacommit completed; None where no clock states that.
 
     Clauses: MT-009, MT-021.
     """
@@ -72,17 +72,17 @@ def opened_at(name: str, metadata: Table) -> InstantTime | None:
     return next((one for one in done if not one.startswith(BEFORE_ALL)), None)
 
 
-def instants_told(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
+def instants_named(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
     """The partitions that a write has files in, with its own instant and those in the names of its logs.
 
-    A log of version 6 names its slice: so it tells of an index that was logged to and never whole.
+    A log of version 6 names its slice: so it records an index that was logged to and never whole.
 
     Clauses: SL-005.
     """
     stats = entry.content.write_stats if isinstance(entry.content, CommitMetadata) else ()
     of_logs = {(one.partition, instant_of_log(one.path or "")) for one in stats}
-    told = {(name, instant) for name, instant in of_logs if instant is not None}
-    return told | {(one.partition, entry.requested) for one in stats}
+    named = {(name, instant) for name, instant in of_logs if instant is not None}
+    return named | {(one.partition, entry.requested) for one in stats}
 
 
 def view_by(view: View, moment: InstantTime) -> View:
@@ -95,13 +95,13 @@ def view_by(view: View, moment: InstantTime) -> View:
 def since_opened(counted: View) -> View:
     """A metadata table whose deltacommits name nothing of an index that was made anew after them.
 
-    Where no clock tells what came after, as before version 8, an index that was made twice names no files.
+    Where no clock states what came after, as before version 8, an index that was made twice names no files.
 
     Clauses: IX-002, MT-009.
     """
     entries, metadata = counted.table.timeline.entries, counted.table.state
     made = {(one.partition, one.instant) for one in data_files(metadata)}
-    made = made.union(*(instants_told(one) for one in entries))
+    made = made.union(*(instants_named(one) for one in entries))
     times = Counter(name for name, instant in made if instant.startswith(BEFORE_ALL))
     opened = {name: opened_at(name, metadata) for name in times}
 

@@ -27,7 +27,7 @@ Files = Mapping[str, BaseFile | LogFile]
 
 
 def commit_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violation]:
-    """Every fault of what the completed data actions on the timeline say; those that do not parse are told elsewhere.
+    """Every fault of what the completed data actions on the timeline say; unparsable ones are reported elsewhere.
 
     Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003, CD-010, CP-006, LC-006, CL-006.
     """
@@ -42,7 +42,7 @@ def commit_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violati
 
 
 def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evidence) -> Iterator[Violation]:
-    """A file that a commit tells otherwise than it is; one that is gone may have been cleaned.
+    """A file that a commit states otherwise than it is; one that is gone may have been cleaned.
 
     Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003.
     """
@@ -92,7 +92,7 @@ def size_violations(
 ) -> Iterator[Violation]:
     """A base file that has not the length or the rows that its commit counted; 0 stands for not counted.
 
-    One that does not parse at all is told by itself.
+    One that does not parse at all is reported on its own.
 
     Clauses: SA-001, OW-017.
     """
@@ -117,26 +117,28 @@ def change_log_violations(one: Instant, stat: WriteStat, where: str, files: File
             yield error("CD-010", path, f"the change log of {where} lies elsewhere or is named otherwise")
 
 
-def outcome_violations(one: Instant, done: CommitMetadata, asked: TimelineEntry) -> Iterator[Violation]:
+def outcome_violations(one: Instant, done: CommitMetadata, requested: TimelineEntry) -> Iterator[Violation]:
     """A service that did not do what it was to do.
 
     Clauses: CP-006, LC-006, CL-006.
     """
     where = f"{one.requested}.{one.action}"
-    if isinstance(asked.content, CompactionPlan):
-        clause = "CP-006" if asked.action is Action.COMPACTION else "LC-006"
+    if isinstance(requested.content, CompactionPlan):
+        clause = "CP-006" if requested.action is Action.COMPACTION else "LC-006"
         # Logs alone may leave no row, and then no base file is written.
-        planned = groups_of(one for one in asked.content.operations if one.base_file)
+        planned = groups_of(one for one in requested.content.operations if one.base_file)
         written = groups_of(done.write_stats)
         for partition, file_id in sorted(planned - written) if clause == "CP-006" else ():
             yield error(clause, where, f"no file of the planned group {partition}/{file_id}")
-        for partition, file_id in sorted(written - groups_of(asked.content.operations)) if clause == "CP-006" else ():
+        for partition, file_id in (
+            sorted(written - groups_of(requested.content.operations)) if clause == "CP-006" else ()
+        ):
             yield error(clause, where, f"the group {partition}/{file_id} was not planned")
         wanted = "COMPACT" if clause == "CP-006" else "LOG_COMPACT"
         if (done.operation or wanted).upper() != wanted:
             yield error(clause, where, f"the operation is {done.operation}")
-    if isinstance(asked.content, ReplacePlan) and asked.content.groups and done.operation == "CLUSTER":
-        planned = groups_of(one for group in asked.content.groups for one in group.slices)
+    if isinstance(requested.content, ReplacePlan) and requested.content.groups and done.operation == "CLUSTER":
+        planned = groups_of(one for group in requested.content.groups for one in group.slices)
         for partition, file_id in sorted(planned - done.replaced):
             yield error("CL-006", where, f"the clustered group {partition}/{file_id} is not replaced")
         for partition, file_id in sorted(done.replaced - planned):

@@ -34,7 +34,7 @@ def field_violations(view: View) -> Iterator[Violation]:
     try:
         columns = [one.name for one in table_schema(view).fields]
     except (Rejection, Unsupported):
-        # A schema that does not parse is told by itself.
+        # A schema that does not parse is reported on its own.
         return
     for name in sorted({one for one in columns if columns.count(one) > 1}):
         yield error("OW-032", PROPERTIES, f"two columns are named {name}")

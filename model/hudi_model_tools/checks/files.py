@@ -20,7 +20,7 @@ from hudi_model.slicing import path_of
 from hudi_model.tables import Evidence, Footer, OpenTable, View
 from hudi_model.time import InstantTime
 
-from hudi_model_tools.checks.finding import Violation, error, told, warning
+from hudi_model_tools.checks.finding import Violation, error, violation_of, warning
 
 BOOTSTRAPPED = "00000000000001"
 """The instant of files that hold meta fields alone."""
@@ -31,7 +31,7 @@ def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
 
     Clauses: SL-002, SL-005, BF-001, BF-003, BF-004, LF-009, LF-010, LF-013, LF-019, LF-021, LF-025, RD-013.
     """
-    yield from map(told, evidence.damages)
+    yield from map(violation_of, evidence.damages)
     for partition, depth in evidence.depths.items():
         if depth != (wanted := len(partition.split("/")) if partition else 0):
             yield error("SL-002", partition or ".", f"its metafile says depth {depth}, the folder lies {wanted} deep")
@@ -40,7 +40,7 @@ def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
             yield from log_violations(view.table, file)
             continue
         if isinstance(file.records, Damaged):
-            yield told(file.records)
+            yield violation_of(file.records)
         elif footer := evidence.footers.get(path_of(file)):
             yield from footer_violations(view.table, file, footer)
 
@@ -86,16 +86,16 @@ def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:
     if not (log.cdc or table.configuration.merge_on_read):
         yield error("TT-001", path_of(log), "a copy-on-write table has a log with rows, which no reader looks at")
     if isinstance(log.blocks, Damaged):
-        yield told(log.blocks)
+        yield violation_of(log.blocks)
         return
     for block in log.blocks:
         match block:
             case DataBlock(records=Damaged() as damage) | DeleteBlock(deletes=Damaged() as damage):
-                yield told(damage)
+                yield violation_of(damage)
             case CdcBlock(changes=Damaged() as damage):
-                yield told(damage)
+                yield violation_of(damage)
             case Damaged():
-                yield told(block)
+                yield violation_of(block)
             case CorruptBlock(offset, length):
                 yield warning("LF-010", path_of(log), f"{length} bytes at {offset}")
         yield from header_violations(table, log, block)

@@ -35,7 +35,7 @@ def warning(clause: str, where: str, message: str) -> Violation:
     return Violation(clause, Severity.WARNING, where, message)
 
 
-def told(fault: Rejection | Damaged, severity: Severity = Severity.ERROR) -> Violation:
+def violation_of(fault: Rejection | Damaged, severity: Severity = Severity.ERROR) -> Violation:
     """A refusal, or what would be refused, as an entry of the list."""
     return Violation(fault.clause, severity, fault.where, fault.detail)
 
@@ -47,5 +47,5 @@ def refusals(*checks: Callable[[], object]) -> tuple[Violation, ...]:
         try:
             check()
         except Rejection as rejection:
-            found.append(told(rejection))
+            found.append(violation_of(rejection))
     return tuple(found)

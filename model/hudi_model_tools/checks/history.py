@@ -80,7 +80,7 @@ def past_violations(opened: OpenTable, rows: Iterable[ArchivedInstant]) -> Itera
     timeline, listed = opened.timeline, tuple(rows)
     active = {(one.requested, one.action is Action.SAVEPOINT): one for one in timeline.instants}
     past = {(row.requested, row.action is Action.SAVEPOINT) for row in listed}
-    # What seems to be pending again is told by itself, and begins no timeline.
+    # What seems to be pending again is reported on its own, and begins no timeline.
     undead = {key for key, one in active.items() if one.state is not State.COMPLETED} & past
     kept = (one for one in timeline.entries if (one.requested, one.action is Action.SAVEPOINT) not in undead)
     standing = timeline_of(kept)
@@ -144,12 +144,12 @@ def leftovers(opened: OpenTable, archived: tuple[ArchivedInstant, ...]) -> Itera
 
 
 def taken_back(opened: OpenTable) -> set[InstantTime]:
-    """The writes whose blocks commands take back: of them no block counts again, whoever tells of their rollback.
+    """The writes whose blocks commands take back: of them no block counts again, whoever records their rollback.
 
     Clauses: RB-007, LF-015.
     """
-    sound = (log.blocks for log in opened.state.log_files if not isinstance(log.blocks, Damaged))
-    blocks = (block for many in sound for block in many)
+    readable = (log.blocks for log in opened.state.log_files if not isinstance(log.blocks, Damaged))
+    blocks = (block for many in readable for block in many)
     return {block.target for block in blocks if isinstance(block, RollbackBlock)}
 
 

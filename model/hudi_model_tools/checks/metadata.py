@@ -10,7 +10,7 @@ from typing import Any
 from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
 from hudi_model.files import FileSlice
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
 from hudi_model.keys import key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, built, is_own, rows_of, valid, view_of
@@ -70,7 +70,7 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
             continue
         compare = partial(index_violations, index, view, stored)
         other = partial(passed_by, index, view, metadata, stored)
-        # What keeps the table's own rows from being read is told by itself.
+        # What keeps the table's own rows from being read is reported on its own.
         with suppress(Rejection, Unsupported):
             yield from compare() if index in used else other()
 
@@ -98,7 +98,7 @@ def metadata_view(table: Table, metadata: Table) -> View:
 
     Clauses: MT-006.
     """
-    counts = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
+    counts = {one.requested for one in full_timeline(table) if one.state is State.COMPLETED}
     counts |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
     known = (one for one in metadata.timeline if one.requested in counts or is_own(one.requested))
     return view_at(open_table(replace(metadata, timeline=tuple(known))), None, RELEASED)
@@ -157,11 +157,11 @@ def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
 def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:
     """Actions that completed since the metadata table was made and that it does not have, or has too late.
 
-    [New in v8] Before, nothing tells what had completed when it was made.
+    [New in v8] Before, nothing states what had completed when it was made.
 
     Clauses: MT-003, MT-004.
     """
-    own = [one for one in whole_timeline(metadata) if not is_own(one.requested)]
+    own = [one for one in full_timeline(metadata) if not is_own(one.requested)]
     known = {one.requested: one.completed for one in own}
     first = min((one.completed for one in own if one.completed and one.action is Action.DELTA_COMMIT), default=None)
     for one in table.timeline.instants:

@@ -11,7 +11,7 @@ from hudi_model.metadata import BUILDING, BUILT, FILES
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
 
-from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told, warning
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, violation_of, warning
 
 PROPERTIES, BACKUP = "hoodie.properties", "hoodie.properties.backup"
 LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
@@ -29,10 +29,12 @@ def property_violations(table: Table) -> tuple[Violation, ...]:
     Clauses: PR-002, PR-003, PR-004, PR-008, SL-001.
     """
     fault, stood_in = properties_fault(table.properties), properties_fault(table.backup_properties) is None
-    is_told = fault and not (stood_in and table.properties is None)
-    told_of_it = (told(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_told else ()
+    is_recorded = fault and not (stood_in and table.properties is None)
+    recorded_of_it = (
+        (violation_of(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_recorded else ()
+    )
     unfinished = warning("PR-008", BACKUP, "an update of the properties did not finish")
-    return (*told_of_it, *(() if table.backup_properties is None else (unfinished,)))
+    return (*recorded_of_it, *(() if table.backup_properties is None else (unfinished,)))
 
 
 def configuration_violations(configuration: Configuration) -> Iterator[Violation]:
@@ -69,7 +71,7 @@ def contradictions(configuration: Configuration) -> Iterator[Violation]:
     try:
         refuse_contradiction(configuration)
     except Rejection as found:
-        # An unknown mode is told by itself.
+        # An unknown mode is reported on its own.
         stated = configuration.properties.get("hoodie.record.merge.mode", "").strip()
         if found.clause == "MG-016" and (not stated or stated in MergeMode.__members__):
             yield error(found.clause, PROPERTIES, found.detail)

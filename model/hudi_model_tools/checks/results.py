@@ -36,46 +36,48 @@ Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
 
 
 def result_violations(view: View, *, deep: bool) -> Iterator[Violation]:
-    """Every fault of what completed services made; where their inputs are gone nothing can be told.
+    """Every fault of what completed services made; where their inputs are gone nothing can be determined.
 
     Clauses: CL-004, CL-009, CP-004, LC-003, LC-005.
     """
     files = {path_of(one): one for one in data_files(view.table.state)}
     requested = {one.requested: one for one in view.table.timeline.entries if one.state is State.REQUESTED}
     for one in completed_data(view.table.timeline):
-        asked = requested.get(one.requested)
-        if asked is None or not isinstance(one.content, CommitMetadata):
+        request = requested.get(one.requested)
+        if request is None or not isinstance(one.content, CommitMetadata):
             continue
         made = [(stat, files[stat.path]) for stat in one.content.write_stats if stat.path in files]
-        if asked.action is Action.LOG_COMPACTION:
-            yield from log_compaction_violations(view, asked, made)
+        if request.action is Action.LOG_COMPACTION:
+            yield from log_compaction_violations(view, request, made)
         elif deep and len(made) == len(one.content.write_stats):
-            yield from rewriting_violations(view, one, asked, [file for _, file in made])
-            yield from order_violations(asked, [file for _, file in made])
+            yield from rewriting_violations(view, one, request, [file for _, file in made])
+            yield from order_violations(request, [file for _, file in made])
 
 
 def log_compaction_violations(
-    view: View, asked: TimelineEntry, made: Iterable[tuple[WriteStat, BaseFile | LogFile]]
+    view: View, request: TimelineEntry, made: Iterable[tuple[WriteStat, BaseFile | LogFile]]
 ) -> Iterator[Violation]:
     """Logs under another name than a log compaction's, and blocks that it left out.
 
     Clauses: LC-003, LC-005.
     """
-    planned = {group_of(one): one for one in operations(asked)}
+    planned = {group_of(one): one for one in operations(request)}
     for stat, file in made:
         operation = planned.get(group_of(stat))
         if operation is None or not isinstance(file, LogFile):
             continue
         by_slice = view.configuration.rules.logs_name_their_slice
-        wanted = operation.base_instant if by_slice else asked.requested
+        wanted = operation.base_instant if by_slice else request.requested
         if file.instant != wanted:
-            yield error("LC-005", path_of(file), f"the log of the log compaction {asked.requested} is to bear {wanted}")
+            yield error(
+                "LC-005", path_of(file), f"the log of the log compaction {request.requested} is to bear {wanted}"
+            )
         stored = file.blocks if isinstance(file.blocks, tuple) else ()
         blocks = [one for one in stored if isinstance(one, DataBlock | DeleteBlock)]
-        for block in (one for one in blocks if one.instant != asked.requested):
+        for block in (one for one in blocks if one.instant != request.requested):
             yield error("LC-005", path_of(file), f"a block of the log compaction bears {block.instant}")
         stands_for = {instant for one in blocks for instant in one.compacted_instants}
-        before = instants_before(view, operation, asked, file.name)
+        before = instants_before(view, operation, request, file.name)
         last = max((place for place, one in enumerate(before) if one in stands_for), default=0)
         # What came after all that the block stands for is merged after it, as it was before.
         left = sorted({*before[:last]} - stands_for)
@@ -83,9 +85,9 @@ def log_compaction_violations(
             yield error("LC-003", path_of(file), f"stands for none of the blocks of {', '.join(left)}")
 
 
-def operations(asked: TimelineEntry) -> tuple[CompactionOperation, ...]:
+def operations(request: TimelineEntry) -> tuple[CompactionOperation, ...]:
     """The slices of a plan."""
-    match asked.content:
+    match request.content:
         case CompactionPlan(operations=planned):
             return planned
         case ReplacePlan(groups=groups):
@@ -94,76 +96,76 @@ def operations(asked: TimelineEntry) -> tuple[CompactionOperation, ...]:
 
 
 def instants_before(
-    view: View, operation: CompactionOperation, asked: TimelineEntry, made: str
+    view: View, operation: CompactionOperation, request: TimelineEntry, made: str
 ) -> tuple[InstantTime, ...]:
     """The instants of the blocks that counted in a planned slice when the plan was made, in merge order.
 
     Clauses: LC-003.
     """
     try:
-        before = view_before(view.table.state, asked.requested, RELEASED)
+        before = view_before(view.table.state, request.requested, RELEASED)
         planned_slice(view.table.state, operation)
         slices = (one for one in snapshot_slices(before) if group_of(one) == group_of(operation))
         found = [one for one in slices if one.base_instant == operation.base_instant]
         earlier = (replace(one, log_files=tuple(log for log in one.log_files if log.name != made)) for one in found)
         instants = (block.instant for one in earlier for block in blocks_of(before, one))
-        return tuple(one for one in instants if one < asked.requested)
+        return tuple(one for one in instants if one < request.requested)
     except (Rejection, Unsupported):
         return ()
 
 
 def rewriting_violations(
-    view: View, one: Instant, asked: TimelineEntry, made: Iterable[BaseFile | LogFile]
+    view: View, one: Instant, request: TimelineEntry, made: Iterable[BaseFile | LogFile]
 ) -> Iterator[Violation]:
     """Base files of a compaction or clustering that do not hold the rows of the slices they came of.
 
     Clauses: CL-004, CP-004.
     """
     files = [file for file in made if isinstance(file, BaseFile) and isinstance(file.records, tuple)]
-    compacts = asked.action is Action.COMPACTION
-    if not compacts and not (isinstance(asked.content, ReplacePlan) and asked.content.operation == "CLUSTER"):
+    compacts = request.action is Action.COMPACTION
+    if not compacts and not (isinstance(request.content, ReplacePlan) and request.content.operation == "CLUSTER"):
         return
-    planned = operations(asked)
+    planned = operations(request)
     if not planned:
         return
     parts = [[each] for each in planned] if compacts else [list(planned)]
     for part in parts:
         own = [file for file in files if not compacts or group_of(file) == group_of(part[0])]
-        expected = rows_before(view, part, asked)
-        found = rows_of(row for file in own for row in sound_rows(file))
+        expected = rows_before(view, part, request)
+        found = rows_of(row for file in own for row in valid_rows(file))
         if own and expected is not None and found != expected:
             clause, where = ("CP-004", path_of(own[0])) if compacts else ("CL-004", f"{one.requested}.{one.action}")
             lacking, extra = (expected - found).total(), (found - expected).total()
             yield error(clause, where, f"of the rows of what was planned {lacking} are not there, {extra} are others")
 
 
-def order_violations(asked: TimelineEntry, made: Iterable[BaseFile | LogFile]) -> Iterator[Violation]:
+def order_violations(request: TimelineEntry, made: Iterable[BaseFile | LogFile]) -> Iterator[Violation]:
     """Base files of a clustering whose rows do not follow the one column that its plan sorts by.
 
     Several columns may be a space-filling curve's, of which a plan says nothing.
 
     Clauses: CL-009, CL-010.
     """
-    plan = asked.content
+    plan = request.content
     if not isinstance(plan, ReplacePlan) or plan.operation != "CLUSTER" or len(plan.sort_columns) != 1:
         return
     for file in (one for one in made if isinstance(one, BaseFile)):
-        if any(rank(row, plan) > rank(after, plan) for row, after in pairwise(sound_rows(file))):
+        if any(rank(row, plan) > rank(after, plan) for row, after in pairwise(valid_rows(file))):
             yield warning("CL-009", path_of(file), f"the rows do not follow {plan.sort_columns[0]}, as planned")
 
 
-def sound_rows(file: BaseFile) -> tuple[Record, ...]:
+def valid_rows(file: BaseFile) -> tuple[Record, ...]:
     """The rows of a file that was read."""
     return file.records if isinstance(file.records, tuple) else ()
 
 
-def rows_before(view: View, planned: Iterable[CompactionOperation], asked: TimelineEntry) -> Rows | None:
-    """The rows that a snapshot read of slices when they were planned; None where that can no longer be told.
+def rows_before(view: View, planned: Iterable[CompactionOperation], request: TimelineEntry) -> Rows | None:
+    """The rows that a snapshot read of slices when they were planned; None where that can no longer be determined.
 
     Clauses: CL-004, CP-004.
     """
     try:
-        before = view_before(view.table.state, asked.requested, RELEASED)
+        before = view_before(view.table.state, request.requested, RELEASED)
         read = partial(read_slice, before, schema=table_schema(before))
         return rows_of(row for one in planned for row in read(planned_slice(view.table.state, one)))
     except (Rejection, Unsupported):

@@ -14,7 +14,7 @@ from hudi_model.slicing import path_of
 from hudi_model.tables import Evidence, View
 
 from hudi_model_tools.checks.files import BOOTSTRAPPED, partition_columns
-from hudi_model_tools.checks.finding import Violation, error, told, warning
+from hudi_model_tools.checks.finding import Violation, error, violation_of, warning
 
 GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 """Those that make paths of columns."""
@@ -47,7 +47,7 @@ def doubled_keys(view: View) -> Iterator[Violation]:
         for (partition, file_id), key, _ in live_rows(view):
             groups[partition, key].add(file_id)
     except (Rejection, Unsupported):
-        # What keeps a slice from being read is told by itself.
+        # What keeps a slice from being read is reported on its own.
         return
     for (partition, key), file_ids in groups.items():
         if len(file_ids) > 1:
@@ -62,13 +62,13 @@ def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
     try:
         schema = table_schema(view)
     except (Rejection, Unsupported):
-        # The schema's own refusal is told elsewhere.
+        # The schema's own refusal is reported elsewhere.
         return
     try:
         read_slice(view, found, schema)
     except Rejection as refusal:
         if refusal.reason is not Reason.MERGER_UNKNOWN:
-            yield told(refusal)
+            yield violation_of(refusal)
     except Unsupported:
         # What the model does not hold is no fault of the table.
         return
@@ -101,7 +101,7 @@ def place_violations(view: View, file: BaseFile, records: tuple[Record, ...]) ->
     """
     if key_generator(view.configuration) not in GENERATORS:
         return
-    # A file that lacks a column places no row; that it is lacking is told by itself.
+    # A file that lacks a column places no row; that it is lacking is reported on its own.
     placed = (row for row in records if set(partition_columns(view.table)) <= row.values.keys())
     for row in placed:
         try:

@@ -12,7 +12,7 @@ from hudi_model.tables import ArchivedInstant, History, Table
 from hudi_model.time import InstantTime, widen
 from hudi_model.timeline import DATA_ACTIONS, Timeline
 
-from hudi_model_tools.checks.finding import Severity, Violation, error, told, warning
+from hudi_model_tools.checks.finding import Severity, Violation, error, violation_of, warning
 from hudi_model_tools.transitions import timeline_faults
 
 PLANNED = frozenset(
@@ -20,7 +20,7 @@ PLANNED = frozenset(
     | {Action.INDEXING}
 )
 """Actions whose requested file is never empty."""
-UNDONE_WHOLE = frozenset({Action.COMMIT, Action.DELTA_COMMIT})
+FULLY_UNDONE = frozenset({Action.COMMIT, Action.DELTA_COMMIT})
 """Actions of which a rollback leaves nothing; services stay planned."""
 
 
@@ -30,7 +30,7 @@ def timeline_violations(table: Table) -> tuple[Violation, ...]:
     Clauses: TL-003, TL-005, TL-006, TL-011, TL-012, TL-016.
     """
     faults = timeline_faults(table.timeline, (row.requested for row in archived_rows(table.history)))
-    return (*(told(one) for one in table.malformed), *(told(one) for one in faults))
+    return (*(violation_of(one) for one in table.malformed), *(violation_of(one) for one in faults))
 
 
 def archived_rows(history: History) -> Iterator[ArchivedInstant]:
@@ -50,7 +50,7 @@ def content_violations(table: Table) -> Iterator[Violation]:
     for entry in table.timeline:
         if isinstance(entry.content, Damaged):
             severity = Severity.WARNING if entry.state is State.INFLIGHT else Severity.ERROR
-            yield replace(told(entry.content, severity), where=entry.name)
+            yield replace(violation_of(entry.content, severity), where=entry.name)
         elif entry.content is None and entry.state is State.COMPLETED:
             clause = "TL-015" if entry.action in DATA_ACTIONS else "TL-033"
             yield error(clause, entry.name, "the completed action is empty")
@@ -146,7 +146,7 @@ def undone_and_there(timeline: Timeline) -> Iterator[Violation]:
 
     Clauses: RB-008, RB-009, SR-006, TL-017.
     """
-    there = {one.requested: one for one in timeline.instants if one.action in UNDONE_WHOLE}
+    there = {one.requested: one for one in timeline.instants if one.action in FULLY_UNDONE}
     undone = ((one, instant) for one in timeline.instants for instant in undone_by(one))
     for one, instant in undone:
         if found := there.get(instant):

@@ -11,10 +11,10 @@ from hudi_model.queries import CHOICE_OF_CLAUSE, with_reading
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import TEXT, Reading, Readings, Table
 
-from hudi_conformance.bridge.asking import RELEASED, ask
+from hudi_conformance.bridge.operations import RELEASED, evaluate
 from hudi_conformance.corpus.golden.misreading import Misreading
 from hudi_conformance.corpus.golden.questions import Question
-from hudi_conformance.corpus.mutants import Mutant, met, mutated
+from hudi_conformance.corpus.mutants import Mutant, mutants_reached, mutated
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.value_comparison import compare_values
 
@@ -77,7 +77,7 @@ class Expected:
 def verdict(table: Table, question: Question, readings: Readings = RELEASED) -> Verdict:
     """The model's answer to a question, refusals included."""
     try:
-        answered = ask(table, question.op, question.params, readings)
+        answered = evaluate(table, question.op, question.params, readings)
     except Rejection as refusal:
         return Verdict(question.op, reject=refusal.reason.value)
     except Unsupported as lack:
@@ -115,14 +115,14 @@ class Answering:
     _released: Verdict | None = None
     _expected: Expected | None = None
 
-    def ask(self) -> Verdict:
+    def verdict_of(self) -> Verdict:
         """The model's verdict as released, asked anew and kept."""
         self._released = verdict(self.table, self.question)
         return self._released
 
     def accepts(self, found: Verdict) -> bool:
         """Whether either reading is met."""
-        if found.satisfies(self._released or self.ask()):
+        if found.satisfies(self._released or self.verdict_of()):
             return True
         self._expected = self._expected or expected(self.table, self.question)
         return self._expected.accepts(found)
@@ -133,9 +133,9 @@ Answer: TypeAlias = Expected | Answering
 
 def killed(table: Table, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
     """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
-    play = answer.ask if isinstance(answer, Answering) else partial(verdict, table, question)
-    asked = met(play, (one for one in mutants if not one.of_bytes))
-    return [one.name for one in asked if not _survives(table, question, answer, one)]
+    evaluate_once = answer.verdict_of if isinstance(answer, Answering) else partial(verdict, table, question)
+    tried = mutants_reached(evaluate_once, (one for one in mutants if not one.of_bytes))
+    return [one.name for one in tried if not _survives(table, question, answer, one)]
 
 
 def killed_in_bytes(table: Misreading, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:

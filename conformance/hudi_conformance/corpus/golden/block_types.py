@@ -38,12 +38,12 @@ def with_positions(name: str, base_instant: str, positions: Sequence[int]) -> Da
 
 
 def _encoded(name: str, encode: Callable[[RawBlock, str], bytes]) -> Damage:
-    def deed(table: Path) -> None:
+    def edit(table: Path) -> None:
         path = table / name
         blocks = read_blocks(path.read_bytes(), name)
         path.write_bytes(b"".join(encode(block, name) for block in blocks if isinstance(block, RawBlock)))
 
-    return deed
+    return edit
 
 
 def _hfile_block(block: RawBlock, file: str) -> bytes:

@@ -47,10 +47,10 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
     built = []
     for one in in_processes(_build_one, tasks):
-        _tell(one, report)
+        _report(one, report)
         built.append(one)
     if not chosen:
-        _remove_strangers(root)
+        _remove_unknown_files(root)
     write_index(root)
     return built
 
@@ -60,7 +60,7 @@ def _build_one(task: tuple[Path, str]) -> Built:
     load_recipes()
     if table_id in RECIPES:
         return _build_recipe(root, RECIPES[table_id])
-    return _ask_written(root, table_id, written_tables()[table_id])
+    return _query_written(root, table_id, written_tables()[table_id])
 
 
 def _build_recipe(root: Path, recipe: Recipe) -> Built:
@@ -78,11 +78,11 @@ def _build_recipe(root: Path, recipe: Recipe) -> Built:
     return Built(recipe.id, tuple(cases))
 
 
-def _ask_written(root: Path, table_id: str, asked: Golden) -> Built:
+def _query_written(root: Path, table_id: str, golden: Golden) -> Built:
     folder = root / table_id
     table = unpacked(folder)
-    cases = answered(table_id, table, asked.made(load(table)).questions)
-    write_cases(folder, asked.given, asked.place, cases)
+    cases = answered(table_id, table, golden.made(load(table)).questions)
+    write_cases(folder, golden.given, golden.place, cases)
     return Built(table_id, tuple(cases))
 
 
@@ -124,13 +124,13 @@ def _table_text(recipe: Recipe, cases: Iterable[Case]) -> str:
     )
 
 
-def _tell(built: Built, report: Report) -> None:
+def _report(built: Built, report: Report) -> None:
     for case in built.cases:
         outcome = case.answer.released.reject or "answer"
         report(f"{built.id}::{case.question.id}  {outcome}  kills {' '.join(case.kills)}")
 
 
-def _remove_strangers(root: Path) -> None:
+def _remove_unknown_files(root: Path) -> None:
     """Folders of model-written tables whose recipe is gone."""
     for folder in table_folders(root):
         described = tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))

@@ -48,7 +48,7 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
 
 
 def _case(table_id: str, read: Misreading, question: Question) -> Case:
-    state = read.sound
+    state = read.valid
     answer = expected(state, question)
     if answer.released.unsupported:
         raise GoldenError(f"{table_id}::{question.id}: the model lacks {answer.released.unsupported}")

@@ -13,7 +13,7 @@ from hudi_format.errors import FormatError
 from hudi_model.rejection import Rejection, Unsupported
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.archive import ARCHIVE, unpacked
 from hudi_conformance.runner.comparison import compare_rows
@@ -86,6 +86,6 @@ def _answers(op: str, left: Path, right: Path) -> Iterator[str]:
 def _answer(op: str, table: Path) -> Any:
     """The model's answer, or in words why there is none."""
     try:
-        return ask(load(table), op, {"meta_columns": True} if op == "read_snapshot" else {}).content
+        return evaluate(load(table), op, {"meta_columns": True} if op == "read_snapshot" else {}).content
     except (Rejection, FormatError, Unsupported) as error:
         return f"refused: {error}"

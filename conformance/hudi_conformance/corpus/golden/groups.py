@@ -34,9 +34,9 @@ class Homes:
         """The group that a key lives in, found or given now."""
         home = self._homes.get((partition, key))
         if home is None:
-            turn = self._next.get(partition, 0)
-            self._next[partition] = turn + 1
-            home = self._homes[partition, key] = self.group(partition, turn % self.per_partition)
+            number = self._next.get(partition, 0)
+            self._next[partition] = number + 1
+            home = self._homes[partition, key] = self.group(partition, number % self.per_partition)
         return home
 
     def move(self, partition: str, keys: Iterable[str], group: Group) -> None:

@@ -20,7 +20,7 @@ class Misreading:
     """A table's folder, how it is read as it should be, and how the mutants read it that its reading comes by."""
 
     folder: Path
-    sound: Table
+    valid: Table
     _come_by: frozenset[str]
     _read: dict[str, Read] = field(default_factory=dict)
 
@@ -35,7 +35,7 @@ class Misreading:
             self._read[mutant.name] = _read_by(mutant, self.folder)
         found = self._read[mutant.name]
         try:
-            return found is None or (found != self.sound and not accepts(found))
+            return found is None or (found != self.valid and not accepts(found))
         except Exception:  # noqa: BLE001 - what no reader of bytes gives may break the model anywhere
             return True
 
@@ -43,8 +43,8 @@ class Misreading:
 def misreading(folder: Path) -> Misreading:
     """The table of a folder, read once as it should be."""
     with watched(one for one in MUTANTS.values() if one.of_bytes) as called:
-        sound = load_whole(folder)
-    return Misreading(folder, sound, frozenset(called))
+        valid = load_whole(folder)
+    return Misreading(folder, valid, frozenset(called))
 
 
 def load_whole(folder: Path) -> Table:

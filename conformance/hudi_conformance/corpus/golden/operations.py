@@ -66,10 +66,10 @@ class Operations(Indexing):
         `deletes` maps (partition value, key) to the ordering value that the tombstone carries.
         """
         data = self._by_group(rows)
-        dead = self._deletes_by_group(deletes or {})
+        deleted = self._deletes_by_group(deletes or {})
         written = Written()
-        for group in sorted(data.keys() | dead.keys()):
-            members, keys = data.get(group, ()), dead.get(group, {})
+        for group in sorted(data.keys() | deleted.keys()):
+            members, keys = data.get(group, ()), deleted.get(group, {})
             if self.layout.merge_on_read:
                 written += self.log_file(group, at, *self._blocks(group, at, members, keys))
             else:
@@ -123,11 +123,11 @@ class Operations(Indexing):
         return partitions
 
     def _deletes_by_group(self, deletes: Mapping[tuple[str, str], Ordering]) -> dict[Group, dict[str, Ordering]]:
-        dead: dict[Group, dict[str, Ordering]] = {}
+        deleted: dict[Group, dict[str, Ordering]] = {}
         for (value, key), ordering in deletes.items():
             partition = self.layout.partition_path(value) if self.layout.partition_by else ""
-            dead.setdefault(self.homes.of(partition, key), {})[key] = ordering
-        return dead
+            deleted.setdefault(self.homes.of(partition, key), {})[key] = ordering
+        return deleted
 
 
 def _records(file: BaseFile) -> tuple[Record, ...]:

@@ -30,7 +30,7 @@ _WHEN = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One case: an op with its parameters, what must come of it and which broken models it tells apart."""
+    """One case: an op with its parameters, what must come of it and which broken models it distinguishes."""
 
     id: str
     op: str
@@ -52,60 +52,60 @@ class Question:
         return text + (f", with {', '.join(f'{name} = {value}' for name, value in rest.items())}" if rest else "")
 
 
-class Asking:
+class QueryBuilder:
     """Collects questions; mixed into whatever a recipe is handed."""
 
     questions: list[Question]
 
-    def ask(self, op: str, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+    def query(self, op: str, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """One question; clauses and kills are names with blanks between."""
         self.questions.append(Question(name, op, then, tuple(clauses.split()), tuple(kills.split()), params))
 
     def snapshot(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """Ask for the latest completed state."""
-        self.ask("read_snapshot", name, then, clauses, kills, **params)
+        self.query("read_snapshot", name, then, clauses, kills, **params)
 
     def as_of(self, instant: str, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask for the state as of an instant."""
-        self.ask("read_as_of", name, then, clauses, kills, instant=instant)
+        self.query("read_as_of", name, then, clauses, kills, instant=instant)
 
     def optimized(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """Ask for the rows of base files."""
-        self.ask("read_optimized", name, then, clauses, kills, **params)
+        self.query("read_optimized", name, then, clauses, kills, **params)
 
     def incremental(  # noqa: PLR0917 - begin and end come first, as in the protocol
         self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str, **params: Any
     ) -> None:
         """Ask for the rows that writes of a range brought."""
         until = {} if end is None else {"end": end}
-        self.ask("read_incremental", name, then, clauses, kills, begin=begin, **until, **params)
+        self.query("read_incremental", name, then, clauses, kills, begin=begin, **until, **params)
 
     def changes(  # noqa: PLR0917 - likewise
         self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str
     ) -> None:
         """Ask for the changes that writes of a range made."""
         until = {} if end is None else {"end": end}
-        self.ask("read_changes", name, then, clauses, kills, begin=begin, **until)
+        self.query("read_changes", name, then, clauses, kills, begin=begin, **until)
 
     def slices(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """Ask which file slices a snapshot reads."""
-        self.ask("list_file_slices", name, then, clauses, kills, **params)
+        self.query("list_file_slices", name, then, clauses, kills, **params)
 
     def instants(self, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask for the timeline."""
-        self.ask("list_timeline", name, then, clauses, kills)
+        self.query("list_timeline", name, then, clauses, kills)
 
-    def whole_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
+    def full_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask for the timeline, archived actions too."""
-        self.ask("list_timeline", name, then, clauses, kills, include_history=True)
+        self.query("list_timeline", name, then, clauses, kills, include_history=True)
 
     def info(self, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask what the table says of itself."""
-        self.ask("table_info", name, then, clauses, kills)
+        self.query("table_info", name, then, clauses, kills)
 
 
 @dataclass(slots=True)
-class GoldenTable(Services, Asking):
+class GoldenTable(Services, QueryBuilder):
     """A table under construction with its questions, and the damage done to its bytes once they are written."""
 
     questions: list[Question] = field(default_factory=list)
@@ -116,9 +116,9 @@ class GoldenTable(Services, Asking):
         """The table version that it is written in."""
         return self.layout.version
 
-    def damage(self, deed: Damage) -> None:
+    def damage(self, edit: Damage) -> None:
         """Do this to the stored table's folder."""
-        self.damages.append(deed)
+        self.damages.append(edit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def golden(
     return register
 
 
-class WrittenTable(Asking):
+class WrittenTable(QueryBuilder):
     """A table that Apache Hudi wrote: only questions are declared, its bytes stand.
 
     `commits` are the instants of its completed data actions, as requested, oldest first.

@@ -4,13 +4,13 @@ from typing import Any
 
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.asking import SKIPPING
-from hudi_conformance.corpus.golden.questions import Asking, WrittenTable
+from hudi_conformance.bridge.operations import SKIPPING
+from hudi_conformance.corpus.golden.questions import QueryBuilder, WrittenTable
 
 
-def deep_check(table: Asking, then: str, clauses: str, kills: str) -> None:
+def deep_check(table: QueryBuilder, then: str, clauses: str, kills: str) -> None:
     """Ask what is wrong with the table, rows and what indexes hold of them included."""
-    table.ask("check_table", "check", then, clauses, kills, deep=True)
+    table.query("check_table", "check", then, clauses, kills, deep=True)
 
 
 def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
@@ -36,9 +36,9 @@ def before_all(table: WrittenTable, kills: str = "cleaned-range-answered") -> No
     table.as_of(instant, "as-of-before-all", "a time that cleaning did not retain is refused", "RD-014", kills)
 
 
-def check(table: Asking, then: str, clauses: str, kills: str) -> None:
+def check(table: QueryBuilder, then: str, clauses: str, kills: str) -> None:
     """Ask what is wrong with the table."""
-    table.ask("check_table", "check", then, clauses, kills)
+    table.query("check_table", "check", then, clauses, kills)
 
 
 def base_files_only(table: WrittenTable, kills: str = "optimized-reads-logs") -> None:
@@ -64,7 +64,7 @@ def description(table: WrittenTable, clauses: str, kills: str) -> None:
 
 
 def skipping(  # noqa: PLR0917 - the filter comes first, as what is asked
-    table: Asking, name: str, form: Any, then: str, clauses: str, kills: str, **params: Any
+    table: QueryBuilder, name: str, form: Any, then: str, clauses: str, kills: str, **params: Any
 ) -> None:
     """The rows of a snapshot that a filter wants, asked of a reader that may skip what indexes rule out."""
     configs = dict.fromkeys(SKIPPING, "true")

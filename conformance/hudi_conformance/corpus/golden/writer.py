@@ -139,7 +139,7 @@ class TableWriter:
         self.timeline.append(self._entry(action, state, at, done, content))
 
     def complete(self, action: Action, at: InstantTime, content: Content, done: InstantTime | None = None) -> None:
-        """The completed file of an action, half a second after its request unless told; before it the metadata's."""
+        """The completed file of an action, half a second after its request by default; before it the metadata's."""
         self.commit_metadata_first(action, at, content, done)
         self.enter(action, State.COMPLETED, at, done or later(at), content)
 

@@ -3,9 +3,9 @@
 import importlib
 import pkgutil
 
-from hudi_conformance.corpus.mutants.registry import MUTANTS, Mutant, met, mutant, mutated, watched
+from hudi_conformance.corpus.mutants.registry import MUTANTS, Mutant, mutant, mutants_reached, mutated, watched
 
-__all__ = ["MUTANTS", "Mutant", "met", "mutant", "mutated", "watched"]
+__all__ = ["MUTANTS", "Mutant", "mutant", "mutants_reached", "mutated", "watched"]
 
 for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_found.name)

@@ -96,4 +96,4 @@ def _services_change_rows(_: Function) -> Function:
 
 @mutant("last-write-only", "CD-002", "Of the writes of a range the last is told.", "incremental.writes_within")
 def _last_write_only(original: Function) -> Function:
-    return lambda view, asked: original(view, asked)[-1:]
+    return lambda view, time_range: original(view, time_range)[-1:]

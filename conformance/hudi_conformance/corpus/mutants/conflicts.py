@@ -25,10 +25,10 @@ def _overlap_not_checked(_: Function) -> Function:
     "conflicts.concurrent_set",
 )
 def _concurrent_set_by_begin_time(_: Function) -> Function:
-    def begun_after(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
+    def started_after(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
         return tuple(one for one in completed_data(timeline) if one.requested > write.requested)
 
-    return begun_after
+    return started_after
 
 
 @mutant("plans-never-conflict", "OW-006", "Plans are in nobody's way.", "conflicts.concurrent_set")

@@ -31,7 +31,7 @@ def _wait_no_longer_than_the_skew(_: Function) -> Function:
     "times-without-a-lock",
     "TM-005 TM-003",
     "Everybody reads their clock at once.",
-    "hudi_model_tools.locks.generate_in_turn",
+    "hudi_model_tools.locks.generate_serially",
 )
 def _times_without_a_lock(_: Function) -> Function:
     def at_once(arrivals: Iterable[tuple[int, int]], bound: int) -> tuple[InstantTime, ...]:

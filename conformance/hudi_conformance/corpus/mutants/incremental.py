@@ -19,17 +19,17 @@ Slices = tuple[FileSlice, ...]
 
 @mutant("range-begin-inclusive", "IN-002", "The begin of a range belongs to it.", "incremental.is_within_range")
 def _begin_inclusive(original: Function) -> Function:
-    return lambda asked, time: time == asked.begin or original(asked, time)
+    return lambda time_range, time: time == time_range.begin or original(time_range, time)
 
 
 @mutant("range-end-exclusive", "IN-002", "The end of a range does not belong to it.", "incremental.is_within_range")
 def _end_exclusive(original: Function) -> Function:
-    return lambda asked, time: time != asked.end and original(asked, time)
+    return lambda time_range, time: time != time_range.end and original(time_range, time)
 
 
 @mutant("range-begin-ignored", "IN-002", "A range begins before everything.", "incremental.is_within_range")
 def _begin_ignored(original: Function) -> Function:
-    return lambda asked, time: original(replace(asked, begin=None), time)
+    return lambda time_range, time: original(replace(time_range, begin=None), time)
 
 
 @mutant("range-by-requested-time", "IN-003 TL-013", "Completion times are not looked at.", "timeline.completion")
@@ -87,10 +87,10 @@ def _commit_times_tell_all(_: Function) -> Function:
 )
 def _released_rows_alone(original: Function) -> Function:
     def alone(
-        view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool], schema: Schema
+        view: View, found: FileSlice, time_range: TimeRange, counts: Callable[[Value], bool], schema: Schema
     ) -> tuple[Record, ...]:
         if view.readings.incremental_merge is Reading.TEXT:
-            whole: tuple[Record, ...] = original(view, found, asked, counts, schema)
+            whole: tuple[Record, ...] = original(view, found, time_range, counts, schema)
             return whole
         rows = read_slice(view, slice_within(found, counts), schema)
         return tuple(row for row in rows if counts(row.values.get("_hoodie_commit_time")))
@@ -125,7 +125,7 @@ def _range_has_the_newest_columns(original: Function) -> Function:
     "incremental.origins_within",
 )
 def _clustered_rows_are_new(_: Function) -> Function:
-    return lambda _view, group, _asked: frozenset({group})
+    return lambda _view, group, _range: frozenset({group})
 
 
 @mutant(
@@ -159,7 +159,7 @@ def _commit_times_not_needed(original: Function) -> Function:
     "range-answered-in-part",
     "IN-007 CD-006",
     "Where files of the range are gone, those that are left are read.",
-    "queries.sound_snapshot",
+    "queries.validated_snapshot",
 )
 def _answered_in_part(original: Function) -> Function:
     def partly(view: View, *only: Any) -> Slices:
@@ -179,7 +179,7 @@ def _answered_in_part(original: Function) -> Function:
     "incremental.refuse_archived",
 )
 def _archived_range_answered(_: Function) -> Function:
-    return lambda _opened, _asked: None
+    return lambda _opened, _range: None
 
 
 @mutant(

@@ -247,8 +247,8 @@ def _first_of_each(rows: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 @mutant("record-index-of-nobody", "IX-055 IX-020", "No key lives where it is asked for.", "pruning.key_of_value")
 def _record_index_of_nobody(original: Function) -> Function:
-    def reversed_key(*asked: Any) -> str | None:
-        found: str | None = original(*asked)
+    def reversed_key(*arguments: Any) -> str | None:
+        found: str | None = original(*arguments)
         return found and f"{found} "
 
     return reversed_key
@@ -263,10 +263,10 @@ def _secondary_index_of_nothing(original: Function) -> Function:
 def _expressions_never_match(original: Function) -> Function:
     def of_columns(view: View, found: FileSlice, known: Known) -> Facts:
         facts: Facts = original(view, found, known)
-        told = facts.lacks
+        lacks = facts.lacks
         return Facts(
             lambda function, column: facts.ranges("identity", column) or facts.ranges(function, column),
-            lambda function, column, value: told(function, column, value) or function != "identity" == column,
+            lambda function, column, value: lacks(function, column, value) or function != "identity" == column,
         )
 
     return of_columns

@@ -198,7 +198,7 @@ def _judge_wants_one_attempt(original: Function) -> Found:
 )
 def _judge_wants_completions_in_turn(original: Function) -> Found:
     def overtakes(past: Past, line: Line) -> bool:
-        earlier = (known for (asked, _), known in past.actions.items() if asked < line["requested"])
+        earlier = (known for (requested, _), known in past.actions.items() if requested < line["requested"])
         return line["state"] == State.COMPLETED.name and any(one.state is not State.COMPLETED for one in earlier)
 
     return wanting(overtakes)(original)

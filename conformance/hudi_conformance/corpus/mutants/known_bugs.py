@@ -198,17 +198,17 @@ def _narrow_columns_refused(original: Function) -> Function:
     "incremental.slices_of_range",
 )
 def _range_cut_after_merging(_: Function) -> Function:
-    def whole(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
+    def whole(view: View, time_range: TimeRange) -> tuple[FileSlice, ...]:
         slices = snapshot_slices(view_at(view.table, None, view.readings))
-        return tuple(replace(one, log_files=tuple(_as_of(log, asked) for log in one.log_files)) for one in slices)
+        return tuple(replace(one, log_files=tuple(_as_of(log, time_range) for log in one.log_files)) for one in slices)
 
     return whole
 
 
-def _as_of(log: LogFile, asked: TimeRange) -> LogFile:
+def _as_of(log: LogFile, time_range: TimeRange) -> LogFile:
     """The log with blocks that no end of a range leaves out, while their rows still say when they were written."""
     blocks = (
-        replace(one, instant=min(one.instant, asked.end or one.instant)) if isinstance(one, DataBlock) else one
+        replace(one, instant=min(one.instant, time_range.end or one.instant)) if isinstance(one, DataBlock) else one
         for one in blocks_of(log)
     )
     return replace(log, blocks=tuple(blocks))
@@ -257,8 +257,8 @@ def _partition_column_from_folder(original: Function) -> Function:
     "incremental.slices_of_range",
 )
 def _groups_under_compaction_dropped(original: Function) -> Function:
-    def idle(view: View, *rest: Any) -> tuple[FileSlice, ...]:
+    def nothing(view: View, *rest: Any) -> tuple[FileSlice, ...]:
         pending, slices = pending_compactions(view.timeline), original(view, *rest)
         return tuple(one for one in slices if (one.partition, one.file_id) not in pending)
 
-    return idle
+    return nothing

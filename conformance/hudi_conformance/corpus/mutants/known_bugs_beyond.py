@@ -34,7 +34,7 @@ def _absent_history_refused(original: Function) -> Function:
     "backup-is-preferred",
     "PR-004",
     "The backup is taken where there is one, sound or not.",
-    "configuration.sound_properties",
+    "configuration.valid_properties",
 )
 def _backup_is_preferred(original: Function) -> Function:
     return lambda main, backup: original(main if backup is None else backup, None)

@@ -40,8 +40,8 @@ def _new_modes_by_ordering_alone(_: Function) -> Function:
 )
 def _strategy_first_in_every_version(original: Function) -> Function:
     def strategy_alone(stated: Mapping[str, str]) -> dict[str, str]:
-        told: dict[str, str] = original(without(stated, PAYLOAD) if stated.get(STRATEGY) else stated)
-        return told
+        properties: dict[str, str] = original(without(stated, PAYLOAD) if stated.get(STRATEGY) else stated)
+        return properties
 
     return strategy_alone
 
@@ -72,8 +72,8 @@ def _by(mode: MergeMode) -> None:
     )
     def _replacement(original: Function) -> Function:
         def decided(stated: Mapping[str, str]) -> dict[str, str]:
-            told: dict[str, str] = original(stated)
-            return told if {MODE, PAYLOAD} & told.keys() else {**told, **chosen}
+            properties: dict[str, str] = original(stated)
+            return properties if {MODE, PAYLOAD} & properties.keys() else {**properties, **chosen}
 
         return decided
 

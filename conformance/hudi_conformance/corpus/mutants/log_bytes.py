@@ -125,11 +125,11 @@ def _deletes_lose_their_wrapper(_: Function) -> Function:
     "hudi_format.log.content.decode_command",
 )
 def _command_undoes_itself(original: Function) -> Function:
-    def undoing(block: RawBlock, file: str) -> RollbackCommand:
+    def of_itself(block: RawBlock, file: str) -> RollbackCommand:
         found: RollbackCommand = original(block, file)
         return replace(found, target=found.instant)
 
-    return undoing
+    return of_itself
 
 
 @mutant(

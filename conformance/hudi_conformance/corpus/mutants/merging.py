@@ -55,7 +55,7 @@ def _typed_delete_ignores_ordering(_: Function) -> Function:
     return by_position
 
 
-@mutant("deletes-ignored", "MG-005 MG-006", "Delete blocks are not read.", "files.sound_deletes")
+@mutant("deletes-ignored", "MG-005 MG-006", "Delete blocks are not read.", "files.valid_deletes")
 def _deletes_ignored(_: Function) -> Function:
     return lambda _deletes: ()
 

@@ -178,7 +178,10 @@ def _indexer_stops_at_its_plan(original: Function) -> Function:
 
 
 @mutant(
-    "writer-drops-unasked-indexes", "MT-009 IG-003", "A writer drops what it does not ask for.", "metadata.asked_for"
+    "writer-drops-unasked-indexes",
+    "MT-009 IG-003",
+    "A writer drops what it does not ask for.",
+    "metadata.configured_effects",
 )
 def _writer_drops_unasked_indexes(original: Function) -> Function:
     def dropping(table: Table, settings: Mapping[str, str]) -> Effects:

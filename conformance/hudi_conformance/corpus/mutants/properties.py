@@ -15,7 +15,7 @@ _GUESSED = {"hoodie.table.name": "guessed", "hoodie.table.type": "MERGE_ON_READ"
     "properties-never-refused",
     "SL-001 PR-002",
     "Missing or unreadable properties are guessed.",
-    "configuration.sound_properties",
+    "configuration.valid_properties",
 )
 def _properties_never_refused(_: Function) -> Function:
     def guess(main: Properties, backup: Properties) -> Mapping[str, str]:
@@ -30,7 +30,7 @@ def _checksum_not_verified(_: Function) -> Function:
     return lambda _properties: None
 
 
-@mutant("backup-ignored", "PR-004", "The backup never stands in.", "configuration.sound_properties")
+@mutant("backup-ignored", "PR-004", "The backup never stands in.", "configuration.valid_properties")
 def _backup_ignored(original: Function) -> Function:
     return lambda main, _backup: original(main, None)
 

@@ -6,7 +6,7 @@ from hudi_model.services.plans import operation_on
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, Table, open_table, view_at
 from hudi_model_tools import programs
-from hudi_model_tools.programs import Mind, Step
+from hudi_model_tools.programs import LocalState, Step
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -25,9 +25,9 @@ def _lease_never_ends(_: Function) -> Function:
     "heart-of-the-dead-beats",
     "RB-002",
     "The heartbeat of the dead goes on.",
-    "hudi_model_tools.protocol.with_dead_heart",
+    "hudi_model_tools.protocol.with_expired_heartbeat",
 )
-def _heart_of_the_dead_beats(_: Function) -> Function:
+def _failed_writers_keep_a_heartbeat(_: Function) -> Function:
     return lambda shared, _instant, _store: shared
 
 
@@ -44,8 +44,8 @@ def _clock_forgets(_: Function) -> Function:
 )
 def _completion_time_before_lock(original: Function) -> Function:
     def early() -> tuple[Step, ...]:
-        *begun, lock, time, commit, release = original()
-        return (*begun, time, lock, commit, release)
+        *opening, lock, time, commit, release = original()
+        return (*opening, time, lock, commit, release)
 
     return early
 
@@ -53,8 +53,8 @@ def _completion_time_before_lock(original: Function) -> Function:
 @mutant("commit-without-lock", "LK-003", "A writer completes without the lock.", "hudi_model_tools.programs.writer")
 def _commit_without_lock(original: Function) -> Function:
     def unlocked() -> tuple[Step, ...]:
-        *begun, _lock, time, commit, _release = original()
-        return (*begun, time, commit)
+        *opening, _lock, time, commit, _release = original()
+        return (*opening, time, commit)
 
     return unlocked
 
@@ -78,7 +78,7 @@ def _services_plan_without_lock(original: Function) -> Function:
     "aborted-files-stay", "OW-009", "A refused write leaves all it has made.", "hudi_model_tools.programs.abort_write"
 )
 def _aborted_files_stay(_: Function) -> Function:
-    return lambda _table, mind: mind
+    return lambda _table, local: local
 
 
 @mutant("rollback-keeps-files", "RB-009", "A rollback removes no files.", "services.rollback.undo_files")
@@ -93,10 +93,10 @@ def _rollback_keeps_files(_: Function) -> Function:
     "hudi_model_tools.programs.read_next_slice",
 )
 def _reader_lists_anew(original: Function) -> Function:
-    def anew(table: Table, mind: Mind) -> Mind:
+    def anew(table: Table, local: LocalState) -> LocalState:
         now = snapshot_slices(view_at(open_table(table), None, RELEASED))
-        slices = tuple(map(operation_on, now))[-len(mind.slices) :]
-        found: Mind = original(table, replace(mind, seen=table.timeline, slices=slices))
-        return replace(found, seen=mind.seen)
+        slices = tuple(map(operation_on, now))[-len(local.slices) :]
+        found: LocalState = original(table, replace(local, seen=table.timeline, slices=slices))
+        return replace(found, seen=local.seen)
 
     return anew

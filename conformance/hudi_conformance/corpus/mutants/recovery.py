@@ -72,7 +72,7 @@ def _write_forgotten_before_its_files(original: Function) -> Function:
 @mutant(
     "living-writes-are-failed", "RB-002", "A write whose heart beats is rolled back.", "services.rollback.is_expired"
 )
-def _living_writes_are_failed(_: Function) -> Function:
+def _active_writes_are_failed(_: Function) -> Function:
     return lambda _table, _write, _now, _settings: True
 
 
@@ -200,7 +200,7 @@ def _upgrade_to_commit_time(_: Function) -> Function:
     "restore-overlooks-the-archive",
     "SR-004",
     "A restore asks the active timeline only.",
-    "services.savepoints.whole_timeline",
+    "services.savepoints.full_timeline",
 )
 def _restore_overlooks_the_archive(_: Function) -> Function:
     return lambda table: open_table(table).timeline.instants
@@ -220,5 +220,5 @@ def _saved_writes_begin_nothing(original: Function) -> Function:
 
 
 @mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "queries.is_saved")
-def _no_savepoint_is_asked(_: Function) -> Function:
+def _savepoints_are_ignored(_: Function) -> Function:
     return lambda _timeline, _instant: False

@@ -97,13 +97,13 @@ def _read_as(*mutants: Mutant) -> AbstractContextManager[None]:
     return reading_anew() if any(one.of_bytes for one in mutants) else nullcontext()
 
 
-def met(play: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
+def mutants_reached(run: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
     """The mutants whose function a play comes by: no other can change what comes of it."""
     every = tuple(mutants)
     if not every:
         return []
     with watched(every) as called:
-        play()
+        run()
     return [one for one in every if one.name in called]
 
 

@@ -85,12 +85,12 @@ def _clean_goes_by_what_is_old_by_then(original: Function) -> Function:
     "Where failed writes are cleaned lazily a write does not beat.",
     "writers.heartbeat",
 )
-def _writers_have_no_heart(_: Function) -> Function:
+def _writers_have_no_heartbeat(_: Function) -> Function:
     return lambda _write, _moment: ()
 
 
 @mutant("the-dead-are-spared", "RB-001 RB-002", "No heart ever stops.", "services.rollback.is_expired")
-def _the_dead_are_spared(_: Function) -> Function:
+def _failed_writes_are_spared(_: Function) -> Function:
     return lambda _table, _write, _now, _settings: False
 
 
@@ -103,8 +103,8 @@ def _the_dead_are_spared(_: Function) -> Function:
 def _never_means_eager(original: Function) -> Function:
     def eager(table: Table, now: InstantTime, settings: Mapping[str, str]) -> tuple[InstantTime, ...]:
         name = "hoodie.clean.failed.writes.policy"
-        asked = {**settings, name: "EAGER"} if settings.get(name) == "NEVER" else settings
-        found: tuple[InstantTime, ...] = original(table, now, asked)
+        changed = {**settings, name: "EAGER"} if settings.get(name) == "NEVER" else settings
+        found: tuple[InstantTime, ...] = original(table, now, changed)
         return found
 
     return eager

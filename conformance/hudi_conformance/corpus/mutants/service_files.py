@@ -212,11 +212,11 @@ def _indexing_waits_for_plans(original: Function) -> Function:
     "services.compaction.schedule",
 )
 def _copy_on_write_is_compacted(original: Function) -> Function:
-    def idle(table: Table, *given: Any) -> Effects:
+    def nothing(table: Table, *given: Any) -> Effects:
         merge_on_read = open_table(table).configuration.merge_on_read
         return original(table, *given) if merge_on_read else ()
 
-    return idle
+    return nothing
 
 
 @mutant(
@@ -227,8 +227,8 @@ def _copy_on_write_is_compacted(original: Function) -> Function:
 )
 def _unasked_indexes_are_planned(original: Function) -> Function:
     def generous(table: Table, requested: InstantTime, settings: plans.Settings, *given: Any) -> Effects:
-        asked = {**settings, "hoodie.metadata.index.column.stats.enable": "true"}
-        effects: Effects = original(table, requested, asked, *given)
+        changed = {**settings, "hoodie.metadata.index.column.stats.enable": "true"}
+        effects: Effects = original(table, requested, changed, *given)
         return effects
 
     return generous

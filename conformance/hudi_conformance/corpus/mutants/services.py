@@ -267,7 +267,7 @@ def _cleaner_slices_logs_by_name(original: Function) -> Function:
     "services.cleaning.execute",
 )
 def _retried_clean_forgets_the_first_try(original: Function) -> Function:
-    def told(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
+    def clean(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
         here = {(one.partition, one.name) for one in table.base_files} | {
             (one.partition, one.name) for one in table.log_files
         }
@@ -281,7 +281,7 @@ def _retried_clean_forgets_the_first_try(original: Function) -> Function:
 
         return tuple(effect_of(one) for one in original(table, requested, completed))
 
-    return told
+    return clean
 
 
 @mutant(

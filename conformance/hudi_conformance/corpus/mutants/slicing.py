@@ -160,11 +160,11 @@ def _pending_slice_not_joined(_: Function) -> Function:
     "queries.optimized_slices",
 )
 def _optimized_empty_under_compaction(original: Function) -> Function:
-    def idle_groups(view: View) -> tuple[FileSlice, ...]:
+    def free_groups(view: View) -> tuple[FileSlice, ...]:
         pending = pending_compactions(view.timeline)
         return tuple(one for one in original(view) if (one.partition, one.file_id) not in pending)
 
-    return idle_groups
+    return free_groups
 
 
 @mutant(

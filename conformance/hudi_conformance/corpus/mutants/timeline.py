@@ -60,11 +60,11 @@ def _before_first_active_uncommitted(_: Function) -> Function:
 
 @mutant("inflight-counts-as-committed", "TL-002 RD-002", "An inflight write counts.", "timeline.is_committed")
 def _inflight_counts_as_committed(original: Function) -> Function:
-    def begun(timeline: Timeline, requested: InstantTime) -> bool:
+    def has_started(timeline: Timeline, requested: InstantTime) -> bool:
         inflight = any(one.requested == requested and one.state is State.INFLIGHT for one in timeline.instants)
         return inflight or bool(original(timeline, requested))
 
-    return begun
+    return has_started
 
 
 @mutant(
@@ -78,7 +78,7 @@ def _absent_instant_committed(original: Function) -> Function:
     return absent
 
 
-@mutant("empty-commit-accepted", "TL-015", "An empty completed file is a commit of nothing.", "timeline.sound_content")
+@mutant("empty-commit-accepted", "TL-015", "An empty completed file is a commit of nothing.", "timeline.valid_content")
 def _empty_commit_accepted(original: Function) -> Function:
     def nothing(instant: Instant) -> Content:
         found: Content = original(instant)

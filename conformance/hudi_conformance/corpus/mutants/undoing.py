@@ -66,8 +66,8 @@ def _properties_are_not_restated(original: Function) -> Function:
     def as_it_was(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
         made: dict[str, str] = original(properties, version, to)
         kept = (creation.MODE, creation.PAYLOAD, creation.STRATEGY, upgrades.LEGACY_PAYLOAD)
-        told = {name: text for name, text in made.items() if name not in kept}
-        return {**told, **{name: properties[name] for name in kept if name in properties}}
+        changed = {name: text for name, text in made.items() if name not in kept}
+        return {**changed, **{name: properties[name] for name in kept if name in properties}}
 
     return as_it_was
 
@@ -89,8 +89,8 @@ def _any_step_is_a_step(original: Function) -> Function:
 @mutant("new-tables-merge-by-event-time", "OW-031", "A new table merges by event time.", "creation.released_properties")
 def _new_tables_merge_by_event_time(original: Function) -> Function:
     def by_event_time(stated: Mapping[str, str]) -> dict[str, str]:
-        told = {name: text for name, text in stated.items() if name != creation.PAYLOAD}
-        made: dict[str, str] = original({**told, creation.MODE: MergeMode.EVENT_TIME_ORDERING.value})
+        without_payload = {name: text for name, text in stated.items() if name != creation.PAYLOAD}
+        made: dict[str, str] = original({**without_payload, creation.MODE: MergeMode.EVENT_TIME_ORDERING.value})
         return made
 
     return by_event_time

@@ -21,10 +21,10 @@ from hudi_conformance.corpus.mutants.registry import Function, mutant
 @mutant("overwrites-are-usual-commits", "OW-014", "An overwrite is no action of its own.", "writers.begin")
 def _overwrites_are_usual_commits(original: Function) -> Function:
     def usual(table: Table, request: Request, requested: InstantTime) -> tuple[Write, Effects]:
-        begun, effects = original(table, request, requested)
+        started_write, effects = original(table, request, requested)
         kind = Action.DELTA_COMMIT if open_table(table).configuration.merge_on_read else Action.COMMIT
-        begun = replace(begun, action=kind)
-        return begun, (*effects[:-1], writers.enter(table, begun, State.REQUESTED, None))
+        started_write = replace(started_write, action=kind)
+        return started_write, (*effects[:-1], writers.enter(table, started_write, State.REQUESTED, None))
 
     return usual
 
@@ -218,12 +218,12 @@ def _copy_on_write_is_logged(original: Function) -> Function:
     "missing-partitions-stop-a-deletion", "OW-018", "One absent partition, and none goes.", "writers.has_nothing_to_do"
 )
 def _missing_partitions_stop_a_deletion(original: Function) -> Function:
-    def easily_idle(table: Table, request: Request) -> bool:
-        idle: bool = original(table, request)
+    def nothing_to_do(table: Table, request: Request) -> bool:
+        skipped: bool = original(table, request)
         is_deletion = request.operation is Operation.DELETE_PARTITION
-        return idle or (is_deletion and bool(writers.missing_partitions(table, request)))
+        return skipped or (is_deletion and bool(writers.missing_partitions(table, request)))
 
-    return easily_idle
+    return nothing_to_do
 
 
 @mutant("nothing-deleted-is-committed", "OW-018", "An empty deletion is an action, too.", "writers.has_nothing_to_do")
@@ -245,7 +245,7 @@ def _numbers_become_texts(original: Function) -> Function:
 
 
 @mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "writers.written_field")
-def _evolution_is_not_asked_for(original: Function) -> Function:
+def _evolution_is_not_configured(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 

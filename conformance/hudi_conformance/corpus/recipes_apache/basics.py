@@ -51,14 +51,14 @@ def ask_cow_late_data(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, event time: late rows lose, deletes of both kinds",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_cow_late_data,
+    queries=ask_cow_late_data,
 )
 @kept(
     "v8/apache_cow_deletes",
     by="1.0.2",
     title="Version 8, copy-on-write, event time, folders without field names: late rows and deletes",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_cow_late_data,
+    queries=ask_cow_late_data,
     given="Late rows, rows that mark themselves deleted, a delete operation; folders without field names.",
 )
 @kept(
@@ -66,7 +66,7 @@ def ask_cow_late_data(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, copy-on-write: upserts, late rows, deletes of both kinds",
     features=("base-parquet",),
-    ask=ask_cow_upserts,
+    queries=ask_cow_upserts,
 )
 def cow_late_data(table: TableWriter) -> None:
     """Two inserts, an upsert in which some rows are late, rows that mark themselves deleted, a delete operation."""
@@ -126,14 +126,14 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read, event time: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "record-positions", "merge-event-time"),
-    ask=ask_event_time,
+    queries=ask_event_time,
 )
 @kept(
     "v8/apache_mor_event_time",
     by="1.0.2",
     title="Version 8, merge-on-read, event time: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "record-positions", "merge-event-time"),
-    ask=ask_event_time,
+    queries=ask_event_time,
     given="Late rows, deletes with and without ordering value, a deleted key again; written by release 1.0.2.",
 )
 @kept(
@@ -141,7 +141,7 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read, DefaultHoodieRecordPayload: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_event_time,
+    queries=ask_event_time,
     given="Late rows, deletes with and without ordering value, a deleted key again; written by release 0.15.",
 )
 @kept(
@@ -149,7 +149,7 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="1.1.1",
     title="Version 6 as Apache Hudi 1.1.1 writes it on request, merge-on-read, event time",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_event_time_by_1_1,
+    queries=ask_event_time_by_1_1,
 )
 def mor_event_time(table: TableWriter) -> None:
     """Two inserts, logs with newer and late rows, deletes with and without ordering value, a deleted key again."""
@@ -190,14 +190,14 @@ def ask_commit_time(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read, commit time, not partitioned: the last write wins whatever its ts",
     features=(*_LOGS, "merge-commit-time"),
-    ask=ask_commit_time,
+    queries=ask_commit_time,
 )
 @kept(
     "v8/apache_mor_commit_time",
     by="1.1.1",
     title="Version 8 as Apache Hudi 1.1.1 writes it on request, merge-on-read, commit time, not partitioned",
     features=(*_LOGS, "record-positions", "merge-commit-time"),
-    ask=ask_commit_time,
+    queries=ask_commit_time,
     given="Upserts whose ordering values fall, commit time ordering, a delete and its key again.",
 )
 @kept(
@@ -205,7 +205,7 @@ def ask_commit_time(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read, OverwriteWithLatestAvroPayload, not partitioned",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload"),
-    ask=ask_commit_time,
+    queries=ask_commit_time,
     given="Upserts whose ordering values fall, under the payload that overwrites; a delete, and the key again.",
 )
 def mor_commit_time(table: TableWriter) -> None:

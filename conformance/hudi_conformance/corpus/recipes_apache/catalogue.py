@@ -28,7 +28,7 @@ _MODULES = (
     "indexes",
 )
 TYPES = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
-Ask = Callable[[WrittenTable], None]
+Queries = Callable[[WrittenTable], None]
 Oracle = Literal["1.1.1", "own"]
 # Over a TableWriter, or over a RealTable where the table is not kept.
 Steps = Callable[[Any], None]
@@ -40,18 +40,18 @@ class Golden:
 
     title: str
     version: int
-    ask: Ask
+    queries: Queries
     given: str
 
     @property
     def place(self) -> str:
         """Module and function of the cases."""
-        return f"{self.ask.__module__}:{self.ask.__name__}"
+        return f"{self.queries.__module__}:{self.queries.__name__}"
 
     def made(self, state: Table) -> WrittenTable:
         """The questions, which may name the instants of the table."""
         table = WrittenTable(self.version, state)
-        self.ask(table)
+        self.queries(table)
         return table
 
 
@@ -110,7 +110,7 @@ RECIPES: dict[str, Recipe] = {}
 
 
 def kept(
-    identifier: str, *, by: str, title: str, features: tuple[str, ...], ask: Ask, given: str = ""
+    identifier: str, *, by: str, title: str, features: tuple[str, ...], queries: Queries, given: str = ""
 ) -> Callable[[Steps], Steps]:
     """Register the decorated steps as the recipe of one golden table, written `by` a release.
 
@@ -120,7 +120,7 @@ def kept(
 
     def register(steps: Steps) -> Steps:
         traits = (f"table-version-{version}", kind, *features)
-        golden = Golden(title, version, ask, given or one_line(ask.__doc__))
+        golden = Golden(title, version, queries, given or one_line(queries.__doc__))
         _register(Recipe(identifier, by, version, TYPES[kind], traits, steps, golden))
         return steps
 

@@ -73,7 +73,7 @@ def ask_key_only(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed of operations and keys: both images come from the base files",
     features=_COW,
-    ask=ask_key_only,
+    queries=ask_key_only,
 )
 def key_only(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
@@ -93,7 +93,7 @@ def ask_before(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed with before images: after images come from the base files",
     features=_COW,
-    ask=ask_before,
+    queries=ask_before,
 )
 def before(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
@@ -121,7 +121,7 @@ def ask_before_after(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed with both images, a file group emptied, a partition overwritten",
     features=_COW,
-    ask=ask_before_after,
+    queries=ask_before_after,
 )
 def before_after(table: TableWriter) -> None:
     """Insert, an upsert, one partition overwritten, then all keys of the other partition's file group deleted."""
@@ -180,7 +180,7 @@ def ask_merge_on_read(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with a change feed: log appends, a compaction, a delete",
     features=(*_MOR, "log-delete"),
-    ask=ask_merge_on_read,
+    queries=ask_merge_on_read,
 )
 def merge_on_read(table: TableWriter) -> None:
     """Insert, two upserts into logs, a compaction, an upsert with a late row, a delete; not partitioned."""

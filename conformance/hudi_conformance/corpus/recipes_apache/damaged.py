@@ -47,14 +47,14 @@ def ask_torn_log(table: WrittenTable) -> None:
     by="1.1.1",
     title="The last log of one slice is cut inside its block; the same commit's log of the other region is whole",
     features=(*_LOGS, "merge-event-time"),
-    ask=ask_torn_log,
+    queries=ask_torn_log,
 )
 @kept(
     "v6/apache_mor_torn_log",
     by="0.15.0",
     title="Version 6, a log cut inside its block and whole logs after it",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_torn_log,
+    queries=ask_torn_log,
     given="One log file cut inside its block, whole ones after it.",
 )
 def torn_log(table: TableWriter) -> None:
@@ -89,7 +89,7 @@ def ask_garbage_between_blocks(table: WrittenTable) -> None:
     by="1.1.1",
     title="Garbage behind a block makes that block corrupt too; the reader finds the one after it",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    ask=ask_garbage_between_blocks,
+    queries=ask_garbage_between_blocks,
 )
 def garbage_between_blocks(table: TableWriter) -> None:
     """Insert and two upserts, the second with a delete block; 45 bytes are then put between its two blocks."""

@@ -39,7 +39,7 @@ def ask_rollback_block(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, a failed write undone by rollback blocks",
     features=(*_LOGS, "log-rollback", "payload-DefaultHoodieRecordPayload"),
-    ask=ask_rollback_block,
+    queries=ask_rollback_block,
 )
 def rollback_block(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies, an upsert that first rolls it back, one more."""
@@ -85,21 +85,21 @@ def ask_cow_failed_write(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, a failed write left as it died: newer base files without a commit",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_cow_failed_write,
+    queries=ask_cow_failed_write,
 )
 @kept(
     "v8/apache_mor_failed_write",
     by="1.0.2",
     title="Version 8, a failed write left as it died: logs and a base file without a commit",
     features=(*_LOGS, "merge-event-time"),
-    ask=ask_failed_write,
+    queries=ask_failed_write,
 )
 @kept(
     "v6/apache_mor_failed_write",
     by="0.15.0",
     title="Version 6, a failed write left as it died: its log blocks are of no committed instant",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_failed_write,
+    queries=ask_failed_write,
 )
 def failed_write(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies; nothing after it."""
@@ -126,7 +126,7 @@ def ask_rolled_back(table: WrittenTable) -> None:
     by="1.1.1",
     title="A failed write undone: its files and its instant are gone, a rollback stands in the timeline",
     features=(*_LOGS, "merge-event-time"),
-    ask=ask_rolled_back,
+    queries=ask_rolled_back,
 )
 def rolled_back(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies, an upsert that first rolls it back, a last one that dies and stays."""

@@ -79,7 +79,7 @@ def _created(table: TableWriter, *statements: str) -> None:
         table.session.conf.unset(key)
 
 
-_SOUND = "released indexes hold what files and merged rows give"
+_VALID = "released indexes hold what files and merged rows give"
 
 
 _LISTS = "MT-001 MT-003 MT-005 MT-010 MT-018 MT-024"
@@ -142,7 +142,7 @@ def ask_mor_statistics(table: WrittenTable) -> None:
     )
     deep_check(
         table,
-        _SOUND,
+        _VALID,
         f"{_LISTS} MT-011 MT-014 MT-023 IX-004",
         "statistics-of-first-row statistics-without-logs metadata-logs-unread",
     )
@@ -165,7 +165,7 @@ def ask_cow_statistics(table: WrittenTable) -> None:
         "IX-058 IX-011 IX-010",
         "or-as-and",
     )
-    deep_check(table, _SOUND, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
+    deep_check(table, _VALID, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
     first_commit(table)
     timeline(table)
     meta_fields(table)
@@ -178,21 +178,21 @@ def ask_cow_statistics(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with statistics of columns and of partitions",
     features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-    ask=ask_mor_statistics,
+    queries=ask_mor_statistics,
 )
 @kept(
     "v8/apache_mor_statistics",
     by="1.0.2",
     title="Version 8, merge-on-read with statistics of columns and of partitions",
     features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-    ask=ask_mor_statistics,
+    queries=ask_mor_statistics,
 )
 @kept(
     "v6/apache_cow_statistics",
     by="0.15.0",
     title="Version 6, copy-on-write with statistics of columns and bloom filters",
     features=("base-parquet", "payload-DefaultHoodieRecordPayload", "metadata-table"),
-    ask=ask_cow_statistics,
+    queries=ask_cow_statistics,
 )
 def statistics(table: TableWriter) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns, and of partitions or keys."""
@@ -232,7 +232,7 @@ def ask_keys(table: WrittenTable) -> None:
     file_slices(table)
     deep_check(
         table,
-        _SOUND,
+        _VALID,
         f"{_LISTS} MT-017 IX-010 IX-011 IX-020 IX-023",
         "first-file-group-only metadata-deletes-ignored filters-of-logs",
     )
@@ -247,14 +247,14 @@ def ask_keys(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with bloom filters and a record index",
     features=("base-parquet", "log-avro", "log-delete", "merge-commit-time", "metadata-table"),
-    ask=ask_keys,
+    queries=ask_keys,
 )
 @kept(
     "v6/apache_mor_keys",
     by="0.15.0",
     title="Version 6, merge-on-read with bloom filters and a record index",
     features=("base-parquet", "log-avro", "log-delete", "metadata-table"),
-    ask=ask_keys,
+    queries=ask_keys,
 )
 def keys(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
@@ -305,7 +305,7 @@ def ask_keys_of_partitions(table: WrittenTable) -> None:
         "merge-commit-time",
         "metadata-table",
     ),
-    ask=ask_keys_of_partitions,
+    queries=ask_keys_of_partitions,
 )
 def keys_of_partitions(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
@@ -366,7 +366,7 @@ def ask_created(table: WrittenTable) -> None:
         "or-as-and",
     )
     kills = "metadata-logs-unread nulls-unindexed"
-    deep_check(table, _SOUND, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
+    deep_check(table, _VALID, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
     timeline(table, clauses="TL-001 TL-004 IG-005")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")
@@ -384,7 +384,7 @@ def ask_created(table: WrittenTable) -> None:
         "secondary-index",
         "expression-index",
     ),
-    ask=ask_created,
+    queries=ask_created,
 )
 def created(table: TableWriter) -> None:
     """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
@@ -442,7 +442,7 @@ def ask_moved(table: WrittenTable) -> None:
         "metadata-table",
         "secondary-index",
     ),
-    ask=ask_moved,
+    queries=ask_moved,
 )
 def moved(table: TableWriter) -> None:
     """Two inserts, an index of a column, and three rows that move; one keeps its value."""
@@ -493,7 +493,7 @@ def ask_serviced(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with statistics and a record index, compacted, updated, clustered",
     features=("base-parquet", "log-avro", "merge-commit-time", "metadata-table"),
-    ask=ask_serviced,
+    queries=ask_serviced,
 )
 def serviced(table: TableWriter) -> None:
     """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
@@ -537,21 +537,21 @@ def ask_hfile(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write with base files in HFile",
     features=("base-hfile", "merge-event-time"),
-    ask=ask_hfile,
+    queries=ask_hfile,
 )
 @kept(
     "v8/apache_cow_hfile",
     by="1.0.2",
     title="Version 8, copy-on-write with base files in HFile",
     features=("base-hfile", "merge-event-time"),
-    ask=ask_hfile,
+    queries=ask_hfile,
 )
 @kept(
     "v6/apache_cow_hfile",
     by="0.15.0",
     title="Version 6, copy-on-write with base files in HFile",
     features=("base-hfile", "payload-DefaultHoodieRecordPayload"),
-    ask=ask_hfile,
+    queries=ask_hfile,
 )
 def hfile(table: TableWriter) -> None:
     """Bulk inserts into HFiles, one partition overwritten: releases cannot look keys up in HFiles."""
@@ -586,14 +586,14 @@ def ask_several_formats(table: WrittenTable) -> None:
     by="1.0.2",
     title="Version 8, base files in Parquet and then in ORC within one file group",
     features=("base-parquet", "base-orc", "merge-event-time"),
-    ask=ask_several_formats,
+    queries=ask_several_formats,
 )
 @kept(
     "v9/apache_cow_several_formats",
     by="1.1.1",
     title="Copy-on-write, base files in Parquet and then in ORC within one file group",
     features=("base-parquet", "base-orc", "merge-event-time"),
-    ask=ask_several_formats,
+    queries=ask_several_formats,
 )
 def several_formats(table: TableWriter) -> None:
     """Insert into Parquet files; update, insert and delete into ORC files."""

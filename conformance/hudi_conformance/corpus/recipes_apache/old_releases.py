@@ -40,14 +40,14 @@ def ask_cow_upserts(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, copy-on-write by release 0.12.3",
     features=("base-parquet",),
-    ask=ask_cow_upserts,
+    queries=ask_cow_upserts,
 )
 @kept(
     "v4/apache_cow_upserts",
     by="0.11.1",
     title="Version 4, copy-on-write by release 0.11.1",
     features=("base-parquet",),
-    ask=ask_cow_upserts,
+    queries=ask_cow_upserts,
 )
 def cow_upserts(table: TableWriter) -> None:
     """Four inserts, then two updates and a new key, then a row that marks itself deleted."""
@@ -72,14 +72,14 @@ def ask_mor_deletes(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, merge-on-read by release 0.12.3: deletes in Kryo's form",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_mor_deletes,
+    queries=ask_mor_deletes,
 )
 @kept(
     "v4/apache_mor_deletes",
     by="0.11.1",
     title="Version 4, merge-on-read by release 0.11.1: deletes in Kryo's form",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_mor_deletes,
+    queries=ask_mor_deletes,
 )
 def mor_deletes(table: TableWriter) -> None:
     """Six inserts, updates with a late one, deletes with and without ordering value, a key that returns."""
@@ -101,14 +101,14 @@ def ask_mor_rolled_back(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, merge-on-read by release 0.12.3: a deltacommit rolled back",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload", "rollback"),
-    ask=ask_mor_rolled_back,
+    queries=ask_mor_rolled_back,
 )
 @kept(
     "v4/apache_mor_rolled_back",
     by="0.11.1",
     title="Version 4, merge-on-read by release 0.11.1: a deltacommit rolled back",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload", "rollback"),
-    ask=ask_mor_rolled_back,
+    queries=ask_mor_rolled_back,
 )
 def mor_rolled_back(table: TableWriter) -> None:
     """Two inserts, an update, an update and a delete that are rolled back, an update more."""

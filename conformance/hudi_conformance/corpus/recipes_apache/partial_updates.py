@@ -67,14 +67,14 @@ def ask_payload_partial_update(table: WrittenTable) -> None:
     by="1.1.1",
     title="PartialUpdateAvroPayload in version 9: a merge mode that ignores defaults",
     features=_MERGED,
-    ask=ask_payload_partial_update,
+    queries=ask_payload_partial_update,
 )
 @kept(
     "v8/apache_mor_payload_partial_update",
     by="1.1.1",
     title="PartialUpdateAvroPayload in version 8",
     features=_MERGED,
-    ask=ask_payload_partial_update,
+    queries=ask_payload_partial_update,
 )
 def partial_update(table: TableWriter) -> None:
     """Updates of some columns, on time and late, a delete, and a row written again; not partitioned."""
@@ -92,7 +92,7 @@ def ask_payload_postgres(table: WrittenTable) -> None:
     by="1.1.1",
     title="PostgresDebeziumAvroPayload in version 9: a merge mode that fills unavailable values",
     features=_MERGED,
-    ask=ask_payload_postgres,
+    queries=ask_payload_postgres,
 )
 def postgres(table: TableWriter) -> None:
     """Changes with unavailable values, on time and late, deletes by marker, a row written again; not partitioned."""
@@ -130,7 +130,7 @@ def ask_partial_update(table: WrittenTable) -> None:
     by="1.1.1",
     title="Partial updates by MERGE INTO: blocks that hold the assigned columns",
     features=("base-parquet", "log-avro", "partial-update"),
-    ask=ask_partial_update,
+    queries=ask_partial_update,
 )
 def merge_into(table: TableWriter) -> None:
     """Four statements that assign a price, then a name, some of them late, a null, and both; then rows as a whole."""

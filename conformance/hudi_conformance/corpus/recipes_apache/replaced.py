@@ -49,14 +49,14 @@ def _as_of_before(table: WrittenTable, number: int, what: str) -> None:
     by="1.1.1",
     title="Merge-on-read: one partition with logs overwritten, one kept, logs on the new file group",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    ask=ask_mor_insert_overwrite,
+    queries=ask_mor_insert_overwrite,
 )
 @kept(
     "v6/apache_cow_insert_overwrite",
     by="0.15.0",
     title="Version 6, copy-on-write: one partition overwritten, one kept",
     features=("base-parquet",),
-    ask=ask_cow_insert_overwrite,
+    queries=ask_cow_insert_overwrite,
 )
 def insert_overwrite(table: TableWriter) -> None:
     """Two inserts, an upsert, insert_overwrite with rows of one partition only, an upsert of what replaced it."""
@@ -84,7 +84,7 @@ def ask_delete_partition(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write: one partition deleted, then written again with fewer rows",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_delete_partition,
+    queries=ask_delete_partition,
 )
 def delete_partition(table: TableWriter) -> None:
     """Insert and late upsert, delete_partition of the non-ASCII partition, insert of two of its keys."""
@@ -130,14 +130,14 @@ def ask_clustered(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read: one clustering completed, one only requested",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    ask=ask_clustered,
+    queries=ask_clustered,
 )
 @kept(
     "v8/apache_cow_clustered",
     by="1.0.2",
     title="Version 8, copy-on-write: four file groups clustered into two, an upsert after it",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_clustered,
+    queries=ask_clustered,
     given="Four groups clustered into two, then an upsert.",
 )
 @kept(
@@ -145,7 +145,7 @@ def ask_clustered(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read: logs and base files clustered together, an upsert after it",
     features=("base-parquet", "log-avro", "payload-DefaultHoodieRecordPayload"),
-    ask=ask_clustered,
+    queries=ask_clustered,
     given="Logs and base files clustered together, then an upsert.",
 )
 def clustered(table: TableWriter) -> None:

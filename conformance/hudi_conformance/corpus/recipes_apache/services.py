@@ -42,14 +42,14 @@ def ask_pending_compaction(table: WrittenTable) -> None:
     by="1.1.1",
     title="A pending compaction with logs before and after its request",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    ask=ask_pending_compaction,
+    queries=ask_pending_compaction,
 )
 @kept(
     "v6/apache_mor_pending_compaction",
     by="0.15.0",
     title="Version 6, a pending compaction with logs before and after its request",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_pending_compaction,
+    queries=ask_pending_compaction,
 )
 def pending_compaction(table: TableWriter) -> None:
     """Insert, upsert, schedule a compaction that nobody runs, upsert and delete.
@@ -103,21 +103,21 @@ def ask_compacted_and_pending(table: WrittenTable) -> None:
     by="1.1.1",
     title="A completed compaction, logs after it, and a second compaction pending",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    ask=ask_compacted_and_pending,
+    queries=ask_compacted_and_pending,
 )
 @kept(
     "v8/apache_mor_compacted",
     by="1.1.1",
     title="Version 8, a completed compaction and logs after it",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    ask=ask_compacted,
+    queries=ask_compacted,
 )
 @kept(
     "v6/apache_mor_compacted",
     by="0.15.0",
     title="Version 6, a completed compaction and logs after it",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    ask=ask_compacted,
+    queries=ask_compacted,
 )
 def compacted(table: TableWriter) -> None:
     """Insert, upsert, compact, upsert and delete; in version 9 then one more compaction that nobody runs."""
@@ -154,7 +154,7 @@ def ask_log_compaction(table: WrittenTable) -> None:
     by="1.1.1",
     title="Logs replaced by one log compaction, and a log after it",
     features=(*_LOGS, "log-compaction", "merge-event-time"),
-    ask=ask_log_compaction,
+    queries=ask_log_compaction,
 )
 def log_compaction(table: TableWriter) -> None:
     """Insert, three upserts of the same file groups, a log compaction inside the fourth, one upsert more."""
@@ -197,7 +197,7 @@ def ask_cleaned(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, cleaned: only the files of the newest two commits are kept; the metadata table is on",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_cleaned,
+    queries=ask_cleaned,
 )
 def cleaned(table: TableWriter) -> None:
     """Insert and four upserts with the metadata table on; the cleaner runs inside the last."""
@@ -231,7 +231,7 @@ def ask_metadata_table(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with the metadata table on, one compaction of the data",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    ask=ask_metadata_table,
+    queries=ask_metadata_table,
 )
 def metadata_table(table: TableWriter) -> None:
     """Insert, upsert, compact and upsert again, each step with its deltacommit in the metadata table."""
@@ -256,7 +256,7 @@ def ask_restored(table: WrittenTable) -> None:
     by="1.1.1",
     title="Begun as version 8, upgraded to 9 by its savepoint, restored to it; later writes have left the timeline",
     features=(*_LOGS, "merge-event-time"),
-    ask=ask_restored,
+    queries=ask_restored,
 )
 def restored(table: TableWriter) -> None:
     """Insert and upsert as version 8, savepoint (which upgrades), two upserts, restore to the savepoint, one upsert."""

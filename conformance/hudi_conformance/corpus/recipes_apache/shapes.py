@@ -42,7 +42,7 @@ def ask_composite_key(table: WrittenTable) -> None:
     by="1.1.1",
     title="A key of two fields, partitions of two levels with encoded characters, null key parts",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    ask=ask_composite_key,
+    queries=ask_composite_key,
 )
 def composite_key(table: TableWriter) -> None:
     """Keys (shop, number) and partitions country/city, url-encoded and not hive style; upserts, late rows, a delete."""
@@ -90,7 +90,7 @@ def ask_two_ordering_fields(table: WrittenTable) -> None:
     by="1.1.1",
     title="Two ordering fields: the second decides where the first ties",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    ask=ask_two_ordering_fields,
+    queries=ask_two_ordering_fields,
 )
 def two_ordering_fields(table: TableWriter) -> None:
     """Ordering (ts, version); upserts that win and lose on the first and on the second, soft deletes likewise."""
@@ -131,7 +131,7 @@ def ask_added_column(table: WrittenTable) -> None:
     by="1.1.1",
     title="A column added between commits: older base files and logs lack it",
     features=(*_MOR, "schema-evolution", "merge-event-time"),
-    ask=ask_added_column,
+    queries=ask_added_column,
 )
 def added_column(table: TableWriter) -> None:
     """Insert and upsert with the first schema, upsert with one column more, insert of a new file group, late rows."""
@@ -166,7 +166,7 @@ def ask_small_files(table: WrittenTable) -> None:
     by="1.1.1",
     title="Inserts routed to small files: a deltacommit rewrites a base file, logs on both sides of it",
     features=(*_MOR, "merge-event-time"),
-    ask=ask_small_files,
+    queries=ask_small_files,
 )
 def small_files(table: TableWriter) -> None:
     """Insert, inserts that join the small base files, an upsert into logs, a mixed upsert, all deltacommits."""
@@ -194,7 +194,7 @@ def ask_log_only(table: WrittenTable) -> None:
     by="1.1.1",
     title="Bucket index: file groups of logs only, one of them compacted later",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    ask=ask_log_only,
+    queries=ask_log_only,
 )
 def log_only(table: TableWriter) -> None:
     """Bucket index, so that inserts go to logs; upserts and a delete, a compaction, a new partition of logs only."""
@@ -225,7 +225,7 @@ def ask_overlapping_writers(table: WrittenTable) -> None:
     by="1.1.1",
     title="Non-blocking writers: the first to begin is the last to complete",
     features=(*_MOR, "merge-commit-time"),
-    ask=ask_overlapping_writers,
+    queries=ask_overlapping_writers,
 )
 def overlapping_writers(table: TableWriter) -> None:
     """Insert, then one writer begins and reads slowly while a second begins, writes the same keys and completes."""
@@ -260,7 +260,7 @@ def ask_bulk_insert(table: WrittenTable) -> None:
     by="1.1.1",
     title="Bulk insert by rows, not partitioned, into three file groups",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_bulk_insert,
+    queries=ask_bulk_insert,
 )
 def bulk_insert(table: TableWriter) -> None:
     """Two bulk inserts of several tasks each, then an upsert with late rows."""

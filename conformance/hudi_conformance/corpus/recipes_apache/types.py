@@ -62,21 +62,21 @@ def ask_cow_all_types(table: WrittenTable) -> None:
     by="1.1.1",
     title="Every logical type, merge-on-read: values in base files and in logs, nulls, ordering by a timestamp",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    ask=ask_mor_all_types,
+    queries=ask_mor_all_types,
 )
 @kept(
     "v8/apache_cow_all_types",
     by="1.0.2",
     title="Version 8, every logical type, copy-on-write",
     features=("base-parquet", "merge-event-time"),
-    ask=ask_cow_all_types,
+    queries=ask_cow_all_types,
 )
 @kept(
     "v6/apache_mor_all_types",
     by="0.15.0",
     title="Version 6, every logical type, merge-on-read",
     features=("base-parquet", "log-avro", "payload-OverwriteWithLatestAvroPayload"),
-    ask=ask_mor_all_types,
+    queries=ask_mor_all_types,
     given="Every logical type, in base files and log blocks, with nulls.",
 )
 def all_types(table: TableWriter) -> None:

@@ -25,7 +25,7 @@ _NO_ACTION = ("savepoint", "delete_savepoint", "upgrade", "downgrade", "recover"
 
 
 @dataclass(slots=True)
-class ModelPlayer:
+class ModelExecutor:
     """The model's processes on one table; each step has a second of its own."""
 
     name: str
@@ -51,7 +51,7 @@ class ModelPlayer:
         if draft.op == END_PROCESS:
             self.processes.pop(draft.process, None)
             return {}
-        return self._written(draft) if draft.writes else self._asked(draft)
+        return self._written(draft) if draft.writes else self._read_answer(draft)
 
     def _written(self, draft: Draft) -> dict[str, Any]:
         params = {"now": tick(self.taken * 1000), **self.names.resolved(self._params(draft))}
@@ -66,15 +66,19 @@ class ModelPlayer:
         self.names.note(self.taken, value)
         return done_of(draft, value)
 
-    def _asked(self, draft: Draft) -> Expected:
+    def _read_answer(self, draft: Draft) -> Expected:
         question = Question(f"{self.name}, step {self.taken}", draft.op, "", (), (), self.names.resolved(draft.params))
         found = expected(load(self.table), question)
         self._hold(draft, found.released.reject)
         if found.released.unsupported:
             raise GoldenError(f"{question.id}: the model lacks {found.released.unsupported}")
-        return replace(found, released=self._told(found.released), text=self._told(found.text) if found.text else None)
+        return replace(
+            found,
+            released=self._with_reason(found.released),
+            text=self._with_reason(found.text) if found.text else None,
+        )
 
-    def _told(self, verdict: Verdict) -> Verdict:
+    def _with_reason(self, verdict: Verdict) -> Verdict:
         return (
             replace(verdict, content=self.names.normalized(verdict.op, verdict.content)) if verdict.answers else verdict
         )
@@ -86,10 +90,12 @@ class ModelPlayer:
         write_rows(file, draft.rows)
         return {**draft.params, "input": str(file)}
 
-    def _hold(self, draft: Draft, reason: str | None, said: str = "") -> None:
+    def _hold(self, draft: Draft, reason: str | None, message: str = "") -> None:
         if reason != draft.reject:
-            told = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
-            raise GoldenError(f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {told}: {said}")
+            difference = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
+            raise GoldenError(
+                f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {difference}: {message}"
+            )
 
 
 def done_of(draft: Draft, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from hudi_model.tables import RELEASED, Reading
 from hudi_conformance.corpus.golden.answers import Expected
 from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
-from hudi_conformance.corpus.writing.answering import ModelPlayer
+from hudi_conformance.corpus.writing.answering import ModelExecutor
 from hudi_conformance.corpus.writing.family_file import FamilyFile, StepEntry
-from hudi_conformance.corpus.writing.in_process import ModelCast
+from hudi_conformance.corpus.writing.in_process import ModelPool
 from hudi_conformance.corpus.writing.recipes import load_recipes
 from hudi_conformance.corpus.writing.registry import RECIPES, WritingRecipe
 from hudi_conformance.corpus.writing.steps import Draft, WritingCase
@@ -24,7 +24,7 @@ from hudi_conformance.runner.case_files import writing_cases_of
 from hudi_conformance.runner.case_values import READER, WRITER, WRITING, Case, GoldenTable
 from hudi_conformance.runner.cases import load_tables
 from hudi_conformance.runner.processes import in_processes
-from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
+from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -96,14 +96,14 @@ def _head(recipe: WritingRecipe, made: WritingCase) -> dict[str, Any]:
 def _steps(recipe: WritingRecipe, made: WritingCase, file: FamilyFile, tables: Tables) -> Iterator[StepEntry]:
     """The steps with what the model answers to each."""
     with work_folder("writing-") as work:
-        player = ModelPlayer(recipe.id, Path(work))
+        executor = ModelExecutor(recipe.id, Path(work))
         if recipe.begins_with:
-            unpack(tables[recipe.begins_with].folder, player.table)
+            unpack(tables[recipe.begins_with].folder, executor.table)
         else:
-            player.table.mkdir()
+            executor.table.mkdir()
         by_text = ByText.of(made.drafts, recipe.id, Path(work) / "by-text")
         for number, draft in enumerate(made.drafts, start=1):
-            answer = by_text.completed(draft, player.take(draft))
+            answer = by_text.completed(draft, executor.take(draft))
             entry: dict[str, Any] = {"op": draft.op, "params": dict(draft.params), **_who(draft)}
             if draft.rows is not None:
                 entry["input"] = file.input_name(draft.rows)
@@ -117,7 +117,7 @@ def _steps(recipe: WritingRecipe, made: WritingCase, file: FamilyFile, tables: T
 class ByText:
     """The same steps taken where a clause is read by its text; nothing where no step is refused by that alone."""
 
-    player: ModelPlayer | None
+    executor: ModelExecutor | None
     clause: str
 
     @classmethod
@@ -126,9 +126,9 @@ class ByText:
         clause = next((draft.text_rejects for draft in drafts if draft.text_rejects), "")
         if not clause:
             return cls(None, "")
-        player = ModelPlayer(name, folder, with_reading(RELEASED, clause, Reading.TEXT))
-        player.table.mkdir(parents=True)
-        return cls(player, clause)
+        executor = ModelExecutor(name, folder, with_reading(RELEASED, clause, Reading.TEXT))
+        executor.table.mkdir(parents=True)
+        return cls(executor, clause)
 
     def completed(self, draft: Draft, answer: dict[str, Any] | Expected) -> dict[str, Any] | Expected:
         """The answer, with that by the text beside it where the two differ.
@@ -137,15 +137,15 @@ class ByText:
             GoldenError: a clause with two readings matters to the answer too.
 
         """
-        if self.player is None:
+        if self.executor is None:
             return answer
-        found = self.player.take(replace(draft, reject="WRITE_CONFLICT") if draft.text_rejects else draft)
+        found = self.executor.take(replace(draft, reject="WRITE_CONFLICT") if draft.text_rejects else draft)
         if not isinstance(answer, Expected) or not isinstance(found, Expected):
             return answer
         if found.released.satisfies(answer.released) and answer.released.satisfies(found.released):
             return answer
         if answer.text or found.text:
-            raise GoldenError(f"{self.player.name}: two clauses with two readings matter to one answer")
+            raise GoldenError(f"{self.executor.name}: two clauses with two readings matter to one answer")
         return Expected(answer.released, found.released, self.clause)
 
 
@@ -165,8 +165,8 @@ def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str) -> tupl
     readings = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
     named = {reading: f"{name}.{reading}" if answer.text else name for reading in readings}
     warnings = [{"clause": clause} for clause in answer.released.warnings]
-    said = {"expect": named if answer.text else name, **({"warnings": warnings} if warnings else {})}
-    return said, {named[reading]: found.content for reading, found in readings.items()}
+    entry = {"expect": named if answer.text else name, **({"warnings": warnings} if warnings else {})}
+    return entry, {named[reading]: found.content for reading, found in readings.items()}
 
 
 def hold_to_kills(case: Case) -> None:
@@ -189,12 +189,12 @@ def hold_to_kills(case: Case) -> None:
 
 def played(case: Case, mutant: str | None = None, reading: str = "released") -> Outcome:
     """A case played by the model, perhaps a broken one; a sound one reads back and checks what it wrote."""
-    with work_folder("writing-") as work, ModelCast(reading) as cast:
-        run = WritingCaseRun(case, cast, Path(work), Judging(60.0, lambda one: one.clauses[0]))
+    with work_folder("writing-") as work, ModelPool(reading) as pool:
+        run = WritingCaseRun(case, pool, Path(work), VerdictOptions(60.0, lambda one: one.clauses[0]))
         outcome = _written(run, mutant)
         if outcome.verdict is not Verdict.PASS:
             return outcome
-        back = next((told for _, told in run.read_back() if told.verdict is not Verdict.PASS), None)
+        back = next((answer for _, answer in run.read_back() if answer.verdict is not Verdict.PASS), None)
         return back or run.checked() or outcome
 
 

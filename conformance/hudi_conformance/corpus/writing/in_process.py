@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Self
 
 from hudi_conformance.adapters.model import adapter
-from hudi_conformance.bridge.asking import READINGS
-from hudi_conformance.runner.adapter_pool import Cast, Roles
+from hudi_conformance.bridge.operations import READINGS
+from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.in_process import InProcess
 
@@ -18,7 +18,7 @@ class ModelSession(InProcess):
         super().__init__(partial(adapter, READINGS[reading]))
 
 
-class ModelCast(Cast):
+class ModelPool(AdapterPool):
     """The model in every part; who reads back and checks is a session of its own."""
 
     def __init__(self, reading: str = "released") -> None:

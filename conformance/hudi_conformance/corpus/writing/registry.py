@@ -9,7 +9,7 @@ from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.shapes import short_name
 from hudi_conformance.corpus.writing.steps import WritingCase
 
-Play = Callable[[WritingCase], None]
+RecipeFunction = Callable[[WritingCase], None]
 _PART = re.compile(r"^(Given|When|Then)\b", re.MULTILINE)
 
 
@@ -26,7 +26,7 @@ class WritingRecipe:
     clauses: tuple[str, ...]
     kills: tuple[str, ...]
     features: tuple[str, ...]
-    state: Play
+    state: RecipeFunction
     family: str
     begins_with: str | None = None
 
@@ -45,10 +45,12 @@ class WritingRecipe:
         """
         text = inspect.getdoc(self.state) or ""
         parts = _PART.split(text)[1:]
-        told = {name.lower(): " ".join(said.split()) for name, said in zip(parts[::2], parts[1::2], strict=True)}
-        if set(told) != {"given", "when", "then"}:
+        parts_of_text = {
+            name.lower(): " ".join(words.split()) for name, words in zip(parts[::2], parts[1::2], strict=True)
+        }
+        if set(parts_of_text) != {"given", "when", "then"}:
             raise ValueError(f"{self.id}: the docstring has a line each that begins with Given, When and Then")
-        return told
+        return parts_of_text
 
     @property
     def place(self) -> str:
@@ -74,11 +76,11 @@ def writing(  # noqa: PLR0917 - the parts of a recipe, in the order in which the
     kills: str,
     features: str = "",
     begins_with: str | None = None,
-) -> Callable[[Play], Play]:
+) -> Callable[[RecipeFunction], RecipeFunction]:
     """Register a recipe as `<area>/<name>`; one of several shapes is named after its type and version too."""
     chosen = tuple(shapes)
 
-    def register(state: Play) -> Play:
+    def register(state: RecipeFunction) -> RecipeFunction:
         for shape in chosen:
             recipe_id = name if len(chosen) == 1 else f"{name}_{short_name(shape)}"
             if recipe_id in RECIPES:

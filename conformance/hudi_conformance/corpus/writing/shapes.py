@@ -44,7 +44,7 @@ def shapes(
     configs: Mapping[str, str] = ALONE,
     **traits: Any,
 ) -> tuple[TableShape, ...]:
-    """A shape for each version and type: rides by city, merged by event time unless told."""
+    """A shape for each version and type: rides by city, merged by event time by default."""
     usual = {"partition_by": ("city",), "ordering": ("ts",), "merge_mode": "EVENT_TIME_ORDERING", **traits}
     return tuple(TableShape(version, kind, configs=configs, **usual) for version in versions for kind in types)
 

@@ -7,7 +7,7 @@ from typing import Any
 from hudi_adapter.rows import Rows
 from hudi_model.files import Schema
 
-from hudi_conformance.bridge.asking import SKIPPING
+from hudi_conformance.bridge.operations import SKIPPING
 from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row
 from hudi_conformance.corpus.table_shapes import TableShape
@@ -113,8 +113,8 @@ class WritingCase:
         **params: Any,
     ) -> Done:
         """A whole write; `params` may be `partitions` or `filter`."""
-        asked = {"operation": operation, **params, "configs": self._configs(configs)}
-        return self._step(Draft("write", asked, self._rows(rows, schema), reject, by, process, tuple(warns.split())))
+        fields = {"operation": operation, **params, "configs": self._configs(configs)}
+        return self._step(Draft("write", fields, self._rows(rows, schema), reject, by, process, tuple(warns.split())))
 
     def begin(
         self,
@@ -129,9 +129,9 @@ class WritingCase:
         by: str = WRITER,
         **params: Any,
     ) -> Done:
-        """The first phase of a write; the others go on with what is told here."""
-        asked = {"txn": txn, "operation": operation, **params, "configs": self._configs(configs)}
-        self._started[txn] = Draft("begin_write", asked, self._rows(rows, schema), reject, by, process)
+        """The first phase of a write; the others go on with what is reported here."""
+        fields = {"txn": txn, "operation": operation, **params, "configs": self._configs(configs)}
+        self._started[txn] = Draft("begin_write", fields, self._rows(rows, schema), reject, by, process)
         return self._step(self._started[txn])
 
     def stage(self, txn: str, *, reject: str | None = None) -> Done:
@@ -157,8 +157,8 @@ class WritingCase:
         by: str = SERVICER,
     ) -> Done:
         """A plan of a table service."""
-        asked = {"service": service, "configs": self._configs(configs)}
-        return self._step(Draft("schedule", asked, None, reject, by, process))
+        fields = {"service": service, "configs": self._configs(configs)}
+        return self._step(Draft("schedule", fields, None, reject, by, process))
 
     def execute(
         self,
@@ -170,8 +170,8 @@ class WritingCase:
         by: str = SERVICER,
     ) -> Done:
         """A plan is carried out: that of a step, or that of an instant on the timeline of the table it began with."""
-        asked = {"requested": plan.requested if isinstance(plan, Done) else plan, "configs": self._configs(configs)}
-        return self._step(Draft("execute", asked, None, reject, by, process))
+        fields = {"requested": plan.requested if isinstance(plan, Done) else plan, "configs": self._configs(configs)}
+        return self._step(Draft("execute", fields, None, reject, by, process))
 
     def run(self, service: str, configs: Configs | None = None) -> Done:
         """A service planned and carried out at once."""
@@ -189,8 +189,8 @@ class WritingCase:
         **params: Any,
     ) -> Done:
         """A service that plans and runs in one: archive, rollback, savepoint, restore, upgrade ..."""
-        asked = {"name": name, **params, "configs": self._configs(configs)}
-        return self._step(Draft("service", asked, None, reject, by, process, tuple(warns.split())))
+        fields = {"name": name, **params, "configs": self._configs(configs)}
+        return self._step(Draft("service", fields, None, reject, by, process, tuple(warns.split())))
 
     def end_process(self, process: int, by: str = WRITER) -> None:
         """A process is killed: what it has begun stays as it is."""
@@ -198,26 +198,26 @@ class WritingCase:
 
     # Asking.
 
-    def ask(self, op: str, *, reject: str | None = None, by: str = READER, **params: Any) -> None:
+    def query(self, op: str, *, reject: str | None = None, by: str = READER, **params: Any) -> None:
         """A question about the table as it is now."""
         self._step(Draft(op, params, reject=reject, by=by))
 
     def snapshot(self, **params: Any) -> None:
-        """The latest completed state, with the meta fields unless told."""
-        self.ask("read_snapshot", **{"meta_columns": True, **params})
+        """The latest completed state, with the meta fields by default."""
+        self.query("read_snapshot", **{"meta_columns": True, **params})
 
     def filtered(self, form: Any) -> None:
         """The rows that a filter wants, asked of a reader that may skip what indexes rule out."""
-        self.ask("read_snapshot", filter=form, configs=dict.fromkeys((*SKIPPING, *_EVERY_INDEX), "true"))
+        self.query("read_snapshot", filter=form, configs=dict.fromkeys((*SKIPPING, *_EVERY_INDEX), "true"))
 
     def sound(self) -> None:
         """Nothing is wrong with the table, nor with what its indexes hold."""
-        self.ask("check_table", deep=True)
+        self.query("check_table", deep=True)
 
     def past(self, *writes: Done, ranges: bool = True) -> None:
         """The rows as of each write, what came after each, and between the second and the last; all that came."""
         for one in writes:
-            self.ask("read_as_of", instant=one.bound)
+            self.query("read_as_of", instant=one.bound)
         if not ranges:
             return
         for one in writes[1:]:
@@ -227,34 +227,34 @@ class WritingCase:
 
     def optimized(self) -> None:
         """The rows of base files."""
-        self.ask("read_optimized")
+        self.query("read_optimized")
 
     def as_of(self, done: Done) -> None:
         """The rows as of the request of a step."""
-        self.ask("read_as_of", instant=done.requested)
+        self.query("read_as_of", instant=done.requested)
 
     def incremental(self, begin: Done | None, end: Done | None = None) -> None:
         """The rows that came after a step (all where there is none), until another."""
         until = {"end": end.bound} if end else {}
-        self.ask("read_incremental", begin=begin.bound if begin else "earliest", **until)
+        self.query("read_incremental", begin=begin.bound if begin else "earliest", **until)
 
     def changes(self, begin: Done | None, end: Done | None = None) -> None:
         """The changes after a step, until another."""
         until = {"end": end.bound} if end else {}
-        self.ask("read_changes", begin=begin.bound if begin else "earliest", **until)
+        self.query("read_changes", begin=begin.bound if begin else "earliest", **until)
 
     def timeline(self, *, include_history: bool = False) -> None:
-        """The timeline, archived actions too where told."""
+        """The timeline, archived actions too on request."""
         params: dict[str, Any] = {"include_history": True} if include_history else {}
-        self.ask("list_timeline", **params)
+        self.query("list_timeline", **params)
 
     def slices(self) -> None:
         """The file slices that a snapshot reads."""
-        self.ask("list_file_slices")
+        self.query("list_file_slices")
 
     def info(self) -> None:
         """What the table says of itself."""
-        self.ask("table_info")
+        self.query("table_info")
 
     def state(self) -> None:
         """Rows, timeline and file slices: all that a step can have changed."""

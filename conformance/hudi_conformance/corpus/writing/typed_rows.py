@@ -39,7 +39,7 @@ class Kind:
         return Schema(tuple(Field(name, kind) for name, kind in columns.items()))
 
     def row(self, number: int, level: int, *, part: int | None = None, **changes: Value) -> Row:
-        """The row of a key, by its number, at one of the moments; its partition follows from the number unless told."""
+        """The row of a key, by its number, at one of the moments; its partition follows from the number by default."""
         place = self.parts[(number if part is None else part) % len(self.parts)]
         return {
             **dict(zip(self.key, self.keys[number], strict=True)),

@@ -8,9 +8,9 @@ from random import Random
 from hypothesis import strategies as st
 
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
-from hudi_conformance.interop.fuzzing.drawing import Limits, Writes, index_configs
 from hudi_conformance.interop.fuzzing.pairs import Row, completed, covering_rows
 from hudi_conformance.interop.fuzzing.seeds import Choices, case_of_seed
+from hudi_conformance.interop.fuzzing.strategies import Limits, Writes, index_configs
 
 OPERATIONS = (
     "upsert",

@@ -15,13 +15,13 @@ from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.interop.fuzzing.coverage import Coverage
-from hudi_conformance.interop.fuzzing.playing import Options, Played, Side, play
+from hudi_conformance.interop.fuzzing.running import Options, Played, Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.in_process import InProcess
-from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Reply, Session
+from hudi_conformance.runner.step_executor import Failure
 
 MODEL = "model-in-process"
 _SHRINKING_S = 120.0
@@ -51,7 +51,7 @@ class Summary:
     """What came of many histories; `coverage`: what those had that were carried out whole."""
 
     played: int = 0
-    asked: int = 0
+    queries: int = 0
     refused: int = 0
     unsupported: Counter[str] = field(default_factory=Counter)
     found: list[Found] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Summary:
     def add(self, case: WriteCase, played: Played) -> None:
         """Count one history."""
         self.played += 1
-        self.asked += played.asked
+        self.queries += played.queries
         self.refused += played.refused
         self.unsupported.update(played.unsupported)
         if not played.unsupported:
@@ -69,7 +69,7 @@ class Summary:
     def __str__(self) -> str:
         left = ", ".join(f"{what} ({count})" for what, count in self.unsupported.most_common())
         counts = (
-            f"{self.played} histories, {self.asked} answers compared, {self.refused} refusals, "
+            f"{self.played} histories, {self.queries} answers compared, {self.refused} refusals, "
             f"{len(self.found)} {'fails' if len(self.found) == 1 else 'fail'}"
         )
         return f"{counts}; unsupported: {left}" if left else counts
@@ -89,7 +89,7 @@ def two_sides(adapter: AdapterConfig | str, root: Path, *, check: bool = True) -
     model = InProcess.of(find_adapter(MODEL, root))
     with ExitStack() as stack:
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-fuzz-logs-")))
-        subject: Asked = (
+        subject: AdapterClient = (
             InProcess.of(config)
             if config.in_process
             else stack.enter_context(Session(config.command, logs / "adapter.log", folder=config.folder))
@@ -156,9 +156,9 @@ def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options, kee
     """A history carried out in a folder of its own, which goes unless it is named."""
     if keep is not None:
         keep.mkdir(parents=True)
-        return play(case, sides, keep, options)
+        return run_case(case, sides, keep, options)
     folder = Path(tempfile.mkdtemp(prefix="hudi-fuzz-"))
     try:
-        return play(case, sides, folder, options)
+        return run_case(case, sides, folder, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

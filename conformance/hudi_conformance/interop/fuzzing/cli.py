@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.interop.fuzzing.array import array_rows, every_row
-from hudi_conformance.interop.fuzzing.reading_back import differs, played_by, told_line, told_of
+from hudi_conformance.interop.fuzzing.reading_back import describe_row, differs, played_by, run_row
 from hudi_conformance.interop.fuzzing.recorded import add_results
-from hudi_conformance.interop.writers_and_readers.matrix import play_writer, sampled_for
+from hudi_conformance.interop.writers_and_readers.matrix import run_writer, sampled_for
 from hudi_conformance.interop.writers_and_readers.page import matrix_table, write_page
-from hudi_conformance.interop.writers_and_readers.record import add_writer, recorded, relist, said
+from hudi_conformance.interop.writers_and_readers.record import add_writer, message_of, recorded, relist
 from hudi_conformance.runner.cases import Case, Selection, load_cases
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.verdicts import BAD
@@ -43,13 +43,13 @@ def array(
         one for one in rows if (not row or one.name in row) and (not version or one.case.shape.version in version)
     )
     until, found = time.monotonic() + seconds, []
-    with played_by("model", writer, reader or [], continuing or [], suite_root()) as cast:
+    with played_by("model", writer, reader or [], continuing or [], suite_root()) as participants:
         for one in chosen:
             if time.monotonic() > until:
                 break
             with tempfile.TemporaryDirectory(prefix="hudi-array-") as folder:
-                found.append(told_of(one, cast, Path(folder)))
-            typer.echo(told_line(found[-1]))
+                found.append(run_row(one, participants, Path(folder)))
+            typer.echo(describe_row(found[-1]))
     if record:
         add_results(suite_root(), found)
     raise typer.Exit(int(any(differs(one) for one in found)))
@@ -58,7 +58,7 @@ def array(
 @app.command()
 def matrix(
     writer: Annotated[list[str] | None, typer.Option(help="Who writes: names, or command lines.")] = None,
-    reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model unless told.")] = None,
+    reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model by default.")] = None,
     case: Annotated[list[str] | None, typer.Option(help="Only cases whose id fits this glob.")] = None,
     limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 150.0,
     *,
@@ -67,7 +67,7 @@ def matrix(
     ] = False,
     record: Annotated[bool, typer.Option("--record", help="Write the results and their page down.")] = False,
 ) -> None:
-    """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
+    """Run the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
 
     Without a writer nobody is asked: what was recorded is held against the lists, and the page written from it.
     """
@@ -76,8 +76,8 @@ def matrix(
     if not cases:
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
-    asked = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
-    wrong = [_asked_of(name, reader or [], asked[name], limit, record=record) for name in asked]
+    chosen = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
+    wrong = [_run_writer(name, reader or [], chosen[name], limit, record=record) for name in chosen]
     if not writer:
         relist(root)
     if record or not writer:
@@ -85,14 +85,14 @@ def matrix(
     raise typer.Exit(int(any(wrong)))
 
 
-def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
-    """One writer's cases, told as they come; whether an answer was wrong."""
+def _run_writer(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
+    """One writer's cases, reported as they come; whether an answer was wrong."""
     root, played = suite_root(), None
-    for played in play_writer(writer, readers, cases, root, limit):
+    for played in run_writer(writer, readers, cases, root, limit):
         case, outcomes = played.cases[-1]
         for column, outcome in outcomes.items():
             if outcome.verdict in BAD:
-                typer.echo(f"{writer}, {column}: {case.id}: {outcome.verdict} {said(outcome)}")
+                typer.echo(f"{writer}, {column}: {case.id}: {outcome.verdict} {message_of(outcome)}")
     if played is None:
         return False
     typer.echo("\n".join(matrix_table([recorded(played)])))

@@ -10,12 +10,12 @@ from rich.console import Console
 from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.drawing.console_timeline import timeline_table
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, played_once, two_sides
-from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
-from hudi_conformance.interop.fuzzing.playing import Options
+from hudi_conformance.interop.fuzzing.running import Options
+from hudi_conformance.interop.fuzzing.strategies import Limits, write_cases
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.resources import CorpusError
 
-HISTORIES: Final = Limits(services=True, typed_columns=True, metadata_indexes=True)
+ALL_WRITES: Final = Limits(services=True, typed_columns=True, metadata_indexes=True)
 """All that is drawn."""
 ATTEMPTS: Final = 300
 _PROGRESS_S = 2.0
@@ -43,7 +43,7 @@ class Lines:
     """Lines of progress, one in two seconds at most."""
 
     out: Console
-    begun: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, line: str) -> None:
@@ -51,7 +51,7 @@ class Lines:
         now = time.monotonic()
         if now - self.last >= _PROGRESS_S:
             self.last = now
-            self.out.print(f"{now - self.begun:.0f} s: {line}", markup=False)
+            self.out.print(f"{now - self.started_at:.0f} s: {line}", markup=False)
 
 
 def fuzz(
@@ -60,7 +60,7 @@ def fuzz(
     budget: Budget,
     out: Console,
     *,
-    limits: Limits = HISTORIES,
+    limits: Limits = ALL_WRITES,
     options: Options = _STRICT,
     save: Path | None = None,
 ) -> int:
@@ -90,7 +90,7 @@ def fuzz(
     for line in summary.coverage.lines():
         out.print(line, markup=False)
     out.print(f"{adapter.name}: {summary}", markup=False)
-    return 1 if summary.found else 0 if summary.asked else 2
+    return 1 if summary.found else 0 if summary.queries else 2
 
 
 def _print(found: Found, adapter: str, save: Path | None, out: Console) -> None:
@@ -123,10 +123,10 @@ def replay(file: Path, adapter: AdapterConfig, root: Path, out: Console, keep: P
     with two_sides(adapter, root) as sides:
         played = played_once(case, sides, _STRICT, keep)
     if played.failure is None:
-        out.print(f"{played.asked} answers agree, {played.refused} refusals", markup=False)
+        out.print(f"{played.queries} answers agree, {played.refused} refusals", markup=False)
     else:
         out.print(str(played.failure), markup=False)
         out.print(timeline_table(played.timeline))
     for feature in played.unsupported:
         out.print(f"unsupported: {feature}", markup=False)
-    return 1 if played.failure else 0 if played.asked else 2
+    return 1 if played.failure else 0 if played.queries else 2

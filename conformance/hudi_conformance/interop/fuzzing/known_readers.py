@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hudi_conformance.interop.fuzzing.reading_back import SAME, Told
+from hudi_conformance.interop.fuzzing.reading_back import SAME, RowResult
 
 _FILE = Path(__file__).with_name("known_readers.toml")
 
@@ -22,9 +22,9 @@ class KnownReader:
     evidence: str
     features: Mapping[str, tuple[str, ...]]
 
-    def explains(self, told: Told, who: str, word: str) -> bool:
+    def explains(self, result: RowResult, who: str, word: str) -> bool:
         """Whether a word on a table is this one."""
-        fits = all(told.features.get(name) in values for name, values in self.features.items())
+        fits = all(result.features.get(name) in values for name, values in self.features.items())
         return fits and re.search(self.who, who) is not None and re.search(self.word, word) is not None
 
 
@@ -44,26 +44,26 @@ def known_readers() -> tuple[KnownReader, ...]:
     )
 
 
-def explained(told: Told) -> dict[KnownReader, list[str]]:
+def explained(result: RowResult) -> dict[KnownReader, list[str]]:
     """The entries that explain words on a table, with `row: who` for each word."""
     found: dict[KnownReader, list[str]] = {}
-    for who, word in _others(told).items():
+    for who, word in _others(result).items():
         for one in known_readers():
-            if one.explains(told, who, word):
-                found.setdefault(one, []).append(f"`{told.row}` {who}")
+            if one.explains(result, who, word):
+                found.setdefault(one, []).append(f"`{result.row}` {who}")
                 break
     return found
 
 
-def unexplained(told: Told) -> list[str]:
+def unexplained(result: RowResult) -> list[str]:
     """The words on a table that are neither `same` nor unsupported nor known."""
     return [
-        f"{told.row}: {who}: {word}"
-        for who, word in _others(told).items()
-        if not any(one.explains(told, who, word) for one in known_readers())
+        f"{result.row}: {who}: {word}"
+        for who, word in _others(result).items()
+        if not any(one.explains(result, who, word) for one in known_readers())
     ]
 
 
-def _others(told: Told) -> dict[str, str]:
-    words = {"written": told.written, **told.read, **told.continued}
+def _others(result: RowResult) -> dict[str, str]:
+    words = {"written": result.written, **result.read, **result.continued}
     return {who: word for who, word in words.items() if word != SAME and not word.startswith("unsupported")}

@@ -28,8 +28,8 @@ class Question:
         return {**dict(self.fixed), **{name: _time(done, step, form) for name, step in self.times}}
 
     def __str__(self) -> str:
-        told = [f"{name} ${step}" for name, step in self.times]
-        return " ".join([self.op, *told, *(f"{name}={value}" for name, value in self.fixed)])
+        times = [f"{name} ${step}" for name, step in self.times]
+        return " ".join([self.op, *times, *(f"{name}={value}" for name, value in self.fixed)])
 
 
 def questions_after(
@@ -73,9 +73,9 @@ def _column_filters(case: WriteCase) -> Iterator[Question]:
     """Each column: a value that was written, what is not below it, what is null."""
     for name, kind in case.shape.columns:
         values = list(_values(case, name, len(case.steps)))
-        asked = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
+        operators = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
         if values and not kind.startswith(_NESTED):
-            chosen = zip(asked, (values[-1], values[0], values[len(values) // 2]), strict=False)
+            chosen = zip(operators, (values[-1], values[0], values[len(values) // 2]), strict=False)
             yield from (Question("read_snapshot", fixed=(("filter", [name, *one]),)) for one in chosen)
         yield Question("read_snapshot", fixed=(("filter", [name, "is_null"]),))
 

@@ -12,18 +12,18 @@ from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, TableShape
 from hudi_conformance.interop.fuzzing.array import ArrayRow
-from hudi_conformance.interop.fuzzing.playing import LIMIT_S
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.interop.fuzzing.running import LIMIT_S
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.player import Answer, Kind, Player
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Answer, Kind, StepExecutor
 
 SAME = "same"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RowResult:
     """What came of one row: the writer's word, each reader's, and each reader's after each continuing writer.
 
     A word is `same`, `unsupported: ...`, or what differs. Keys of `continued` are `writer, read by reader`.
@@ -37,69 +37,69 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Participants:
     """Who plays: the model, the writer, readers by name, writers that go on with the table by name."""
 
-    model: Asked
-    writer: Asked
-    readers: Mapping[str, Asked]
-    continuing: Mapping[str, Asked]
+    model: AdapterClient
+    writer: AdapterClient
+    readers: Mapping[str, AdapterClient]
+    continuing: Mapping[str, AdapterClient]
 
 
-def told_of(row: ArrayRow, cast: Cast, folder: Path) -> Told:
-    """Play one row below an empty folder."""
-    return _Run(row, cast, folder).result()
+def run_row(row: ArrayRow, participants: Participants, folder: Path) -> RowResult:
+    """Run one row below an empty folder."""
+    return _Run(row, participants, folder).result()
 
 
 class _Run:
-    def __init__(self, row: ArrayRow, cast: Cast, folder: Path) -> None:
-        self.row, self.cast, self.folder = row, cast, folder
+    def __init__(self, row: ArrayRow, participants: Participants, folder: Path) -> None:
+        self.row, self.participants, self.folder = row, participants, folder
         self.shape: TableShape = row.case.shape
-        self.model = Player.below(folder / "model", cast.model, LIMIT_S)
-        self.written = Player.below(folder / "written", cast.writer, LIMIT_S)
+        self.model = StepExecutor.below(folder / "model", participants.model, LIMIT_S)
+        self.written = StepExecutor.below(folder / "written", participants.writer, LIMIT_S)
 
-    def result(self) -> Told:
-        for who, player in (("the model", self.model), ("the writer", self.written)):
-            player.table.mkdir(parents=True)
-            word = _word_of(player.ask("create_table", self.shape.create_params()))
-            word = word or self._go_on(player, self.row.case.steps)
+    def result(self) -> RowResult:
+        for who, executor in (("the model", self.model), ("the writer", self.written)):
+            executor.table.mkdir(parents=True)
+            word = _word_of(executor.request("create_table", self.shape.create_params()))
+            word = word or self._go_on(executor, self.row.case.steps)
             if word:
-                return Told(self.row.name, self.row.features, f"{who}: {word}", {}, {})
+                return RowResult(self.row.name, self.row.features, f"{who}: {word}", {}, {})
         expected = _snapshot(self.model)
-        read = {name: self._read(expected, self.written, one) for name, one in self.cast.readers.items()}
-        continued = dict(self._continued()) if self.cast.continuing else {}
-        return Told(self.row.name, self.row.features, SAME, read, continued)
+        read = {name: self._read(expected, self.written, one) for name, one in self.participants.readers.items()}
+        continued = dict(self._continued()) if self.participants.continuing else {}
+        return RowResult(self.row.name, self.row.features, SAME, read, continued)
 
     def _continued(self) -> Iterator[tuple[str, str]]:
         """Each writer goes on with a copy of the table; every reader reads what it left."""
         steps = [continuing_step(self.row)]
         self._go_on(self.model, steps)
         expected = _snapshot(self.model)
-        for number, (writer, adapter) in enumerate(self.cast.continuing.items()):
-            copy = Player.below(self.folder / f"continued-{number}", adapter, LIMIT_S)
+        for number, (writer, adapter) in enumerate(self.participants.continuing.items()):
+            copy = StepExecutor.below(self.folder / f"continued-{number}", adapter, LIMIT_S)
             shutil.copytree(self.written.table, copy.table)
             word = self._go_on(copy, steps)
-            for reader, reading in self.cast.readers.items():
+            for reader, reading in self.participants.readers.items():
                 yield f"{writer}, read by {reader}", word or self._read(expected, copy, reading)
 
-    def _go_on(self, player: Player, steps: Sequence[Step]) -> str:
+    def _go_on(self, executor: StepExecutor, steps: Sequence[Step]) -> str:
         for number, step in enumerate(steps, start=1):
-            word = _word_of(player.ask("write", step.params(self.shape), step.input()))
+            word = _word_of(executor.request("write", step.params(self.shape), step.input()))
             if word:
                 return f"step {number}, {step.operation}: {word}"
         return ""
 
     @staticmethod
-    def _read(expected: Rows | str, player: Player, reader: Asked) -> str:
+    def _read(expected: Rows | str, executor: StepExecutor, reader: AdapterClient) -> str:
         """The word on what a reader answers about the table of a player."""
-        found = _snapshot(replace(player, adapter=reader))
+        found = _snapshot(replace(executor, adapter=reader))
         if isinstance(expected, str) or isinstance(found, str):
             return found if isinstance(found, str) else f"the model: {expected}"
         return "; ".join(compare_rows(expected, found)[:3]) or SAME
 
 
-def _snapshot(player: Player) -> Rows | str:
-    answer = player.ask("read_snapshot", {})
+def _snapshot(executor: StepExecutor) -> Rows | str:
+    answer = executor.request("read_snapshot", {})
     return answer.rows if answer.rows is not None else _word_of(answer) or "a value, where rows are asked"
 
 
@@ -145,12 +145,14 @@ def _word_of(answer: Answer) -> str:
 
 def _ends(causes: Sequence[str]) -> str:
     """The first and the last of several causes, shortened."""
-    told = [cause.strip()[:250] for cause in causes if cause.strip()]
-    return " ... ".join(dict.fromkeys((told[0], told[-1])))
+    endings = [cause.strip()[:250] for cause in causes if cause.strip()]
+    return " ... ".join(dict.fromkeys((endings[0], endings[-1])))
 
 
 @contextmanager
-def played_by(model: str, writer: str, readers: Sequence[str], continuing: Sequence[str], root: Path) -> Iterator[Cast]:
+def played_by(
+    model: str, writer: str, readers: Sequence[str], continuing: Sequence[str], root: Path
+) -> Iterator[Participants]:
     """Adapters started by name; one that reads and writes is one process."""
     with ExitStack() as stack:
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-array-logs-")))
@@ -159,7 +161,7 @@ def played_by(model: str, writer: str, readers: Sequence[str], continuing: Seque
             name: stack.enter_context(Session(find_adapter(name, root).command, logs / f"{number}.log"))
             for number, name in enumerate(names)
         }
-        yield Cast(
+        yield Participants(
             sessions[model],
             sessions[writer],
             {name: sessions[name] for name in readers},
@@ -167,15 +169,15 @@ def played_by(model: str, writer: str, readers: Sequence[str], continuing: Seque
         )
 
 
-def differs(told: Told) -> bool:
+def differs(result: RowResult) -> bool:
     """Whether a word is neither that all is the same nor that something is not supported."""
-    words = (told.written, *told.read.values(), *told.continued.values())
+    words = (result.written, *result.read.values(), *result.continued.values())
     return any(word != SAME and not word.startswith("unsupported") for word in words)
 
 
-def told_line(told: Told) -> str:
+def describe_row(result: RowResult) -> str:
     """One line where all is well, and one more for every word that is not `same`."""
-    words = {"written": told.written, **told.read, **told.continued}
+    words = {"written": result.written, **result.read, **result.continued}
     others = [f"  {who}: {word}" for who, word in words.items() if word != SAME]
-    features = ", ".join(told.features.values())
-    return "\n".join([f"{told.row} ({features}): {len(words) - len(others)} of {len(words)} same", *others])
+    features = ", ".join(result.features.values())
+    return "\n".join([f"{result.row} ({features}): {len(words) - len(others)} of {len(words)} same", *others])

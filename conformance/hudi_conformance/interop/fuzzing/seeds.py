@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
-from hudi_conformance.runner.player import Failure
+from hudi_conformance.runner.step_executor import Failure
 
 Value = TypeVar("Value")
 
@@ -102,12 +102,12 @@ class _Shrinking(Generic[Case]):
         self.smallest, self.failure = first, failure
         self._failure_of, self._left = failure_of, attempts
         self._known: dict[str, Failure | None] = {first.to_json(): failure}
-        self._begun = False
+        self._started = False
 
     def put(self, case: Case) -> None:
         text = case.to_json()
-        self._begun |= text in self._known
-        if not self._begun:
+        self._started |= text in self._known
+        if not self._started:
             return
         if text not in self._known:
             if not self._left:

@@ -9,7 +9,7 @@ from hudi_conformance.interop.fuzzing.seeds import Choices
 
 PLANNED: Final = ("compaction", "logcompaction", "clustering", "clean")
 RUN, SCHEDULE, EXECUTE = "run", "schedule", "execute"
-UNDOING: Final = ("restore", "rollback")
+ROLLBACK_STEPS: Final = ("restore", "rollback")
 DUE: Final[Mapping[str, str]] = {
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.log.compaction.blocks.threshold": "2",
@@ -115,7 +115,7 @@ def _policy(choices: Choices, chosen: str) -> dict[str, str]:
 
 
 def _archival_shows(shape: TableShape) -> bool:
-    """Whether a change feed tells how far archival went: that depends on a metadata table, which not all sides keep."""
+    """Whether a change feed states how far archival went: that depends on a metadata table, which some sides lack."""
     fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
     return fed and shape.configs.get("hoodie.metadata.enable") == "true"
 
@@ -141,24 +141,24 @@ def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Itera
     elif word == EXECUTE:
         yield "execute", {"requested": waiting(done) or "", **configs}
     else:
-        told = done[step.target - 1].get("requested") if step.target else None
-        instant = {"instant": told} if told else {}
+        planned = done[step.target - 1].get("requested") if step.target else None
+        instant = {"instant": planned} if planned else {}
         yield "service", {"name": word, **instant, **configs}
 
 
 def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
     """What became of a service, as later steps and questions name it; what it undid has no time any more."""
     word = step.operation.partition(" ")[0]
-    told: Instant = {}
+    instant: Instant = {}
     if value is not None and word == SCHEDULE:
-        told = {"planned": value["requested"]}
-    elif value is not None and word in UNDOING:
+        instant = {"planned": value["requested"]}
+    elif value is not None and word in ROLLBACK_STEPS:
         undone = range(step.target, len(done)) if word == "restore" else (step.target - 1,)
         for place in undone:
             done[place] = {}
     elif value is not None and "completed" in value and value["requested"] and value.get("action") in _WRITES:
-        told = value
-    done.append(told)
+        instant = value
+    done.append(instant)
 
 
 def waiting(done: Sequence[Instant]) -> str | None:
@@ -177,5 +177,5 @@ def is_service(step: Step) -> bool:
         "archive",
         "savepoint",
         "delete_savepoint",
-        *UNDOING,
+        *ROLLBACK_STEPS,
     }

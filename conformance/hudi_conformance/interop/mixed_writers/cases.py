@@ -7,18 +7,18 @@ from typing import Any
 from hypothesis import strategies as st
 
 from hudi_conformance.corpus.table_shapes import WriteCase
-from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
 from hudi_conformance.interop.fuzzing.seeds import Choices
+from hudi_conformance.interop.fuzzing.strategies import Limits, write_cases
 
 ENGINE = "engine"
 INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "RECORD_INDEX")
 _VERSIONS = {"0.15.0": (6,)}
 _METADATA = "hoodie.metadata.enable"
-_LIKELY_TURNS = 3
+_LIKELY_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Alternation:
+class MixedRun:
     """Writes to one table, and who does each: `engine`, or the peer that takes the other turns.
 
     `peer`: a release of Apache Hudi, or the name of another adapter.
@@ -27,22 +27,22 @@ class Alternation:
 
     peer: str
     case: WriteCase
-    turns: tuple[str, ...]
+    rounds: tuple[str, ...]
 
     def to_json(self) -> str:
         """The case as `writes` writes it down, with the turns before it."""
-        turns = json.dumps({"peer": self.peer, "turns": self.turns})
-        return f"{turns[:-1]},\n {self.case.to_json().lstrip('{')}"
+        rounds = json.dumps({"peer": self.peer, "turns": self.rounds})
+        return f"{rounds[:-1]},\n {self.case.to_json().lstrip('{')}"
 
     @classmethod
-    def from_json(cls, text: str) -> "Alternation":
+    def from_json(cls, text: str) -> "MixedRun":
         """What `to_json` wrote down."""
         entry = json.loads(text)
         return cls(entry["peer"], WriteCase.from_json(text), tuple(entry["turns"]))
 
 
 @st.composite
-def alternations(draw: st.DrawFn, peers: tuple[str, ...]) -> Alternation:
+def mixed_runs(draw: st.DrawFn, peers: tuple[str, ...]) -> MixedRun:
     """Sequences of turns with one of these peers.
 
     Both writers have a turn, if there are two; a release without `create_table` finds a table that the engine made.
@@ -50,14 +50,14 @@ def alternations(draw: st.DrawFn, peers: tuple[str, ...]) -> Alternation:
     choices = Choices(draw)
     peer = choices.one(peers)
     limits = Limits(
-        versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False, likely_steps=_LIKELY_TURNS
+        versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False, likely_steps=_LIKELY_ROUNDS
     )
     case = _with_record_index(draw(write_cases(limits).filter(lambda one: _is_common(one, peer))))
     writers = [choices.one((ENGINE, peer)) for _ in case.steps]
     if len(writers) > 1 and len(set(writers)) == 1:
         writers[choices.number(1, len(writers) - 1)] = peer if writers[0] == ENGINE else ENGINE
     maker = ENGINE if peer.startswith("0.") else choices.one((ENGINE, peer))
-    return Alternation(peer, case, (maker, *writers))
+    return MixedRun(peer, case, (maker, *writers))
 
 
 def _is_common(case: WriteCase, peer: str) -> bool:

@@ -1,4 +1,4 @@
-"""Many alternations, failing ones shrunk and reported with the one command that repeats them."""
+"""Many mixed-writer runs, failing ones shrunk and reported with the one command that repeats them."""
 
 import shutil
 import sys
@@ -13,39 +13,39 @@ from typing import Self
 from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
-from hudi_conformance.interop.mixed_writers.cases import Alternation
-from hudi_conformance.interop.mixed_writers.playing import Adapters, Played, play
+from hudi_conformance.interop.mixed_writers.cases import MixedRun
+from hudi_conformance.interop.mixed_writers.running import Adapters, Played, run_case
 from hudi_conformance.runner.adapters_config import find_adapter
-from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Failure
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one seed; `small` is the failing alternation shrunk, where it failed."""
+    """What came of one seed; `small` is the failing mixed-writer run shrunk, where it failed."""
 
     seed: int
-    alternation: Alternation
+    mixed_run: MixedRun
     played: Played
     seconds: float
-    small: Alternation | None = None
+    small: MixedRun | None = None
 
     @property
     def failure(self) -> Failure | None:
         """How it failed."""
         return self.played.failure
 
-    def told(self) -> str:
-        """One line, or the difference with the smallest alternation and the command that repeats it."""
-        shape = self.alternation.case.shape
-        kind = f"{self.alternation.peer}, version {shape.version}, {shape.table_type}"
+    def describe(self) -> str:
+        """One line, or the difference with the smallest mixed-writer run and the command that repeats it."""
+        shape = self.mixed_run.case.shape
+        kind = f"{self.mixed_run.peer}, version {shape.version}, {shape.table_type}"
         index = shape.configs.get("hoodie.index.type", "default index")
-        line = f"seed {self.seed} ({kind}, {index}): {self.played.turns} turns, {self.played.agreed} answers agree"
+        line = f"seed {self.seed} ({kind}, {index}): {self.played.rounds} turns, {self.played.agreed} answers agree"
         left = "".join(f"; unsupported: {feature}" for feature in self.played.unsupported)
         if self.failure is None:
             return line + left
-        command = "hudi-conformance alternation repeat CASE.json"
-        case = (self.small or self.alternation).to_json()
+        command = "hudi-conformance mixed-writers repeat CASE.json"
+        case = (self.small or self.mixed_run).to_json()
         return f"{line}{left}\n{self.failure}\n{case}# saved as CASE.json: {command}"
 
 
@@ -65,13 +65,13 @@ class Table:
         self._stack.close()
 
     def adapters(self, peer: str) -> Adapters:
-        """The adapters of an alternation with a release."""
+        """The adapters of a mixed-writer run with a release."""
         referee = None if self._referee is None else self._session(self._referee)
         return Adapters(self._session(self._engine), self._session(peer_command(peer)), referee)
 
-    def failure_of(self, alternation: Alternation) -> Failure | None:
-        """How an alternation fails, if it does."""
-        return played_once(alternation, self.adapters(alternation.peer)).failure
+    def failure_of(self, mixed_run: MixedRun) -> Failure | None:
+        """How a mixed-writer run fails, if it does."""
+        return played_once(mixed_run, self.adapters(mixed_run.peer)).failure
 
     def _session(self, adapter: str) -> Session:
         if adapter not in self._sessions:
@@ -98,24 +98,24 @@ def emptied_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def played_once(alternation: Alternation, adapters: Adapters) -> Played:
-    """An alternation played in a folder of its own."""
+def played_once(mixed_run: MixedRun, adapters: Adapters) -> Played:
+    """A mixed-writer run played in a folder of its own."""
     with emptied_folder() as folder:
-        return play(alternation, adapters, folder)
+        return run_case(mixed_run, adapters, folder)
 
 
 def check(
-    cases: SearchStrategy[Alternation], seeds: Iterable[int], table: Table, *, seconds: float, attempts: int
+    cases: SearchStrategy[MixedRun], seeds: Iterable[int], table: Table, *, seconds: float, attempts: int
 ) -> Iterator[Result]:
-    """Play the alternations of seeds until time is up; of a failing one at most so many smaller ones are tried."""
+    """Run the mixed-writer runs of seeds until time is up; of a failing one at most so many smaller ones are tried."""
     until = time.monotonic() + seconds
     for seed in seeds:
-        begun = time.monotonic()
-        if begun > until:
+        started_at = time.monotonic()
+        if started_at > until:
             return
-        alternation = case_of_seed(cases, seed)
-        played = played_once(alternation, table.adapters(alternation.peer))
+        mixed_run = case_of_seed(cases, seed)
+        played = played_once(mixed_run, table.adapters(mixed_run.peer))
         small = None
         if played.failure is not None:
             small, _ = smallest_failing(cases, seed, played.failure, table.failure_of, attempts)
-        yield Result(seed, alternation, played, time.monotonic() - begun, small)
+        yield Result(seed, mixed_run, played, time.monotonic() - started_at, small)

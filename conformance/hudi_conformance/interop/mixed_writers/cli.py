@@ -1,5 +1,5 @@
 # ruff: noqa: PLR0917 - an option is a parameter
-"""`hudi-conformance alternation`: the engine and Apache Hudi take turns writing one table."""
+"""`hudi-conformance mixed-writers`: the engine and Apache Hudi take turns writing one table."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed
-from hudi_conformance.interop.mixed_writers.cases import Alternation, alternations
+from hudi_conformance.interop.mixed_writers.cases import MixedRun, mixed_runs
 from hudi_conformance.interop.mixed_writers.checking import Result, Table, check, played_once
 from hudi_conformance.interop.mixed_writers.page import write_page
 from hudi_conformance.runner.resources import suite_root
@@ -52,7 +52,7 @@ def soak(
         "build/pages/alternation.md"
     ),
 ) -> None:
-    """Play many seeds and write the page of results."""
+    """Run many seeds and write the page of results."""
     found = _checked(engine, tuple(peer or PEERS), referee, range(count), 6 * 3600.0, attempts, None)
     write_page(page, found)
     raise typer.Exit(int(any(one.failure for one in found)))
@@ -64,11 +64,11 @@ def repeat(
     engine: _Engine = _ENGINE,
     referee: _Referee = None,
 ) -> None:
-    """Play one sequence again: exit 1 where it fails."""
-    given = Alternation.from_json(case.read_text(encoding="utf-8"))
+    """Run one sequence again: exit 1 where it fails."""
+    given = MixedRun.from_json(case.read_text(encoding="utf-8"))
     with Table(engine, suite_root(), referee) as table:
         played = played_once(given, table.adapters(given.peer))
-    typer.echo(str(played.failure or f"{played.turns} turns, {played.agreed} answers agree"))
+    typer.echo(str(played.failure or f"{played.rounds} turns, {played.agreed} answers agree"))
     for feature in played.unsupported:
         typer.echo(f"unsupported: {feature}")
     raise typer.Exit(int(played.failure is not None))
@@ -77,7 +77,7 @@ def repeat(
 @app.command("draw")
 def show(seed: Annotated[int, typer.Argument(help="Any number.")], peer: _Peer = None) -> None:
     """Print the sequence of a seed."""
-    typer.echo(case_of_seed(alternations(tuple(peer or PEERS)), seed).to_json())
+    typer.echo(case_of_seed(mixed_runs(tuple(peer or PEERS)), seed).to_json())
 
 
 def _checked(
@@ -91,8 +91,8 @@ def _checked(
 ) -> list[Result]:
     found = []
     with Table(engine, suite_root(), referee) as table:
-        for one in check(alternations(peers), seeds, table, seconds=seconds, attempts=attempts):
-            typer.echo(one.told())
+        for one in check(mixed_runs(peers), seeds, table, seconds=seconds, attempts=attempts):
+            typer.echo(one.describe())
             found.append(one)
             if one.small is not None and save is not None:
                 save.mkdir(parents=True, exist_ok=True)

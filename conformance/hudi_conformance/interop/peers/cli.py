@@ -11,9 +11,9 @@ import typer
 
 from hudi_conformance.apache.bundles import BundleUnavailableError, bundle_jar, bundles
 from hudi_conformance.apache.dynamodb_local import dynamodb_local
-from hudi_conformance.interop.peers.asking import PEERS, Asked, ask_peer, peers_required, relist
 from hudi_conformance.interop.peers.page import peers_page
 from hudi_conformance.interop.peers.recorded import contradictions, load_record, stale_tables, subject
+from hudi_conformance.interop.peers.running import PEERS, PeerRun, peers_required, relist, run_peer
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.console import console
 from hudi_conformance.runner.recorded_results import write_results_page
@@ -28,11 +28,11 @@ _Adapter = Annotated[list[str] | None, typer.Option("--adapter", "-a", help="Onl
 def changed(context: typer.Context) -> None:
     """Without a command: ask about what changed and about a rotating sample, and write build/pages/peers.md."""
     if context.invoked_subcommand is None:
-        _finish([ask_peer(suite_root(), name, console()) for name in PEERS])
+        _finish([run_peer(suite_root(), name, console()) for name in PEERS])
 
 
 @app.command()
-def ask(
+def run_peers(
     tables: Annotated[
         list[str] | None, typer.Argument(help="Tables, or cases that write; all tables when none is named.")
     ] = None,
@@ -44,11 +44,11 @@ def ask(
     """Ask about these tables and cases, about what changed, or about all tables."""
     root = suite_root()
     cases = load_cases(root)
-    asked = []
+    runs = []
     for name in adapter or PEERS:
         chosen = tables or (None if changed else sorted({subject(case) for case in cases if not case.writes}))
-        asked.append(ask_peer(root, name, console(), chosen, sample=0))
-    _finish(asked)
+        runs.append(run_peer(root, name, console(), chosen, sample=0))
+    _finish(runs)
 
 
 @app.command()
@@ -56,11 +56,11 @@ def check() -> None:
     """Tell, without asking anyone, what of the record is stale or contradicts the corpus."""
     root = suite_root()
     cases = load_cases(root)
-    told = [f"{name}: stale {table}" for name in PEERS for table in stale_tables(load_record(root, name), cases)]
-    told += [f"{name}: {text}" for name in PEERS for text in contradictions(load_record(root, name))]
-    for line in told:
+    stale = [f"{name}: stale {table}" for name in PEERS for table in stale_tables(load_record(root, name), cases)]
+    stale += [f"{name}: {text}" for name in PEERS for text in contradictions(load_record(root, name))]
+    for line in stale:
         typer.echo(line, err=True)
-    raise typer.Exit(bool(told))
+    raise typer.Exit(bool(stale))
 
 
 @app.command()
@@ -94,15 +94,15 @@ def write_tables(
             raise typer.Exit(1)
 
 
-def _finish(asked: list[Asked]) -> None:
-    for one in asked:
+def _finish(runs: list[PeerRun]) -> None:
+    for one in runs:
         if one.missing:
-            word = "error" if peers_required() else "not asked"
+            word = "error" if peers_required() else "not run"
             typer.echo(f"{word}: {one.adapter}: {one.missing}", err=True)
         else:
-            typer.echo(f"{one.adapter}: {len(one.tables)} tables and writing cases asked")
+            typer.echo(f"{one.adapter}: {len(one.tables)} tables and writing cases run")
     _write_page(suite_root())
-    raise typer.Exit(max(one.code for one in asked))
+    raise typer.Exit(max(one.code for one in runs))
 
 
 def _write_page(root: Path) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hudi_conformance.interop.peers.asking import PEERS
 from hudi_conformance.interop.peers.recorded import Record, load_record
+from hudi_conformance.interop.peers.running import PEERS
 from hudi_conformance.runner.adapter_pool import CHECKER
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.answers_file import input_text
@@ -104,8 +104,8 @@ _COUNTED = (
 
 def _counts(name: str, record: Record) -> tuple[object, ...]:
     counts = Counter(verdict for table in record.tables.values() for verdict in table.verdicts.values())
-    told = (counts[verdict] for verdict in ("pass", "expected_fail", "open", "unsupported"))
-    return (name, record.implementation.get("version", ""), len(record.tables), counts.total(), *told)
+    shown = (counts[verdict] for verdict in ("pass", "expected_fail", "open", "unsupported"))
+    return (name, record.implementation.get("version", ""), len(record.tables), counts.total(), *shown)
 
 
 def _found(root: Path, adapters: Iterable[str]) -> list[_Shown]:

@@ -86,12 +86,12 @@ def pattern_of(name: str, cases: Iterable[Case]) -> str:
 
 def with_results(record: Record, implementation: Mapping[str, str], cases: Iterable[Case], lines: Any) -> Record:
     """The record with these results of a run in place of what it said of their subjects."""
-    asked = {case.id: case for case in cases}
-    told: dict[str, list[Mapping[str, Any]]] = {}
+    by_id = {case.id: case for case in cases}
+    results: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
-        told.setdefault(subject(asked[line["id"]]), []).append(line)
-    subjects = _by_subject(asked.values())
-    fresh = {name: _recorded(subjects[name], told[name]) for name in told}
+        results.setdefault(subject(by_id[line["id"]]), []).append(line)
+    subjects = _by_subject(by_id.values())
+    fresh = {name: _recorded(subjects[name], results[name]) for name in results}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
 
@@ -101,8 +101,8 @@ def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
     Cases that write are asked of a peer by name: one that was never asked lacks nothing.
     """
     now = _by_subject(cases)
-    asked = {name for name in now if name in record.tables or not name.startswith(f"{WRITING}/")}
-    changed = {name for name in asked if not _is_fresh(record.tables.get(name), now[name])}
+    recorded_names = {name for name in now if name in record.tables or not name.startswith(f"{WRITING}/")}
+    changed = {name for name in recorded_names if not _is_fresh(record.tables.get(name), now[name])}
     return tuple(sorted(changed | (record.tables.keys() - now.keys())))
 
 
@@ -186,15 +186,15 @@ def table_bytes(cases: Iterable[Case]) -> str:
 
 def questions(cases: Iterable[Case]) -> str:
     """The hash of what cases ask and of what must come of it; how they are described may change."""
-    return _hashed(text for case in sorted(cases, key=lambda one: one.name) for text in _asked(case))
+    return _hashed(text for case in sorted(cases, key=lambda one: one.name) for text in _signature(case))
 
 
-def _asked(case: Case) -> Iterator[str]:
+def _signature(case: Case) -> Iterator[str]:
     """A case and its steps; which clause an answer is a reading of is no part of the question."""
     yield case.name
     for step in case.steps:
-        asked = (step.op, step.params, step.reasons, step.warnings, step.done, step.by, step.process)
-        yield json.dumps(asked, sort_keys=True, default=str)
+        parts = (step.op, step.params, step.reasons, step.warnings, step.done, step.by, step.process)
+        yield json.dumps(parts, sort_keys=True, default=str)
         yield from (f"{one.reading}\n{answer_text(one.answer.content)}" for one in step.expectations)
 
 

@@ -70,7 +70,7 @@ def _worked(peer: ApacheHudi, made: Recipe) -> bool:
             _write(peer.session, made)
             _say(f"wrote {made.id}")
         if made.answered_by == peer.version and is_written(made) and not is_answered(made):
-            _say(f"asked {made.id}: {_ask(adapter_of(peer), made)} questions")
+            _say(f"asked {made.id}: {_query(adapter_of(peer), made)} questions")
     except Exception as failure:  # noqa: BLE001  the other tables are made all the same
         _say(f"FAILED {made.id}: {type(failure).__name__}: {text_of(failure)[:4000]}")
         return False
@@ -93,24 +93,24 @@ def _write(session: Any, made: Recipe) -> None:
     place.note("written", fingerprints.written(made))
 
 
-def _ask(oracle: Adapter, made: Recipe) -> int:
+def _query(oracle: Adapter, made: Recipe) -> int:
     place = place_of(made.id)
     shutil.rmtree(place.answers, ignore_errors=True)
     place.answers.mkdir()
     timeline = _answer(oracle, place, Question("timeline", "list_timeline")).get("value") or []
-    asked = [one for one in all_questions(made, place.table, timeline) if one.op in oracle.operations]
-    told: dict[str, dict[str, Any]] = {}
-    for one in sorted(asked, key=lambda one: one.name == "snapshot"):
-        wider = told.get("snapshot_meta", {}).get("rows")
-        told[one.name] = (
+    questions = [one for one in all_questions(made, place.table, timeline) if one.op in oracle.operations]
+    answers: dict[str, dict[str, Any]] = {}
+    for one in sorted(questions, key=lambda one: one.name == "snapshot"):
+        wider = answers.get("snapshot_meta", {}).get("rows")
+        answers[one.name] = (
             _without_meta(place, wider) if one.name == "snapshot" and wider else _answer(oracle, place, one)
         )
-    if "rejected" in told.get("as_of_middle", {}):
-        told.pop("slices_middle", None)  # the view behind it lists what is left, whether or not that can be read
-    kept = [one for one in asked if one.name in told]
-    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **told[one.name]} for one in kept])
-    place.note("asked", fingerprints.asked(made))
-    return len(asked)
+    if "rejected" in answers.get("as_of_middle", {}):
+        answers.pop("slices_middle", None)  # the view behind it lists what is left, whether or not that can be read
+    kept = [one for one in questions if one.name in answers]
+    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **answers[one.name]} for one in kept])
+    place.note("asked", fingerprints.of_questions(made))
+    return len(questions)
 
 
 def _without_meta(place: Place, rows: str) -> dict[str, Any]:

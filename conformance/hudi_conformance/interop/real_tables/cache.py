@@ -45,9 +45,9 @@ class Place:
         file = self.folder / name
         return file.read_text(encoding="utf-8") if file.is_file() else ""
 
-    def save_questions(self, asked: list[dict[str, Any]]) -> None:
+    def save_questions(self, questions: list[dict[str, Any]]) -> None:
         """Keep the questions with their answers."""
-        text = json.dumps(asked, indent=1, ensure_ascii=False)
+        text = json.dumps(questions, indent=1, ensure_ascii=False)
         (self.folder / "questions.json").write_text(text, encoding="utf-8")
 
     def questions(self) -> list[dict[str, Any]]:
@@ -67,4 +67,4 @@ def is_written(made: Recipe) -> bool:
 
 def is_answered(made: Recipe) -> bool:
     """Whether the answers are there, to the questions of now about the table of now."""
-    return is_written(made) and place_of(made.id).noted("asked") == fingerprints.asked(made)
+    return is_written(made) and place_of(made.id).noted("asked") == fingerprints.of_questions(made)

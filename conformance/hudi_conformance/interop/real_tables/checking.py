@@ -18,7 +18,7 @@ from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.cache import is_answered, place_of
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference
 from hudi_conformance.runner.adapters_config import AdapterConfig
-from hudi_conformance.runner.session import Heard, Reply, Session
+from hudi_conformance.runner.session import Reply, Response, Session
 
 OP = "check_table"
 _LIMIT_S = 600.0
@@ -46,7 +46,9 @@ class Line(NamedTuple):
     is_difference: bool
 
 
-def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()) -> Iterator[Line]:
+def check_lines(
+    recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()
+) -> Iterator[Line]:
     """A line for each error that a checking adapter finds in a built table, and for what the model says otherwise."""
     with (
         tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder,
@@ -54,17 +56,19 @@ def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[K
     ):
         for recipe in recipes:
             if is_answered(recipe):
-                heard = session.ask(OP, place_of(recipe.id).table.absolute(), {"deep": True}, Path(folder), _LIMIT_S)
-                for one in _lines(recipe, heard, adapter.name, known):
+                response = session.request(
+                    OP, place_of(recipe.id).table.absolute(), {"deep": True}, Path(folder), _LIMIT_S
+                )
+                for one in _lines(recipe, response, adapter.name, known):
                     yield one._replace(text=f"{recipe.id}: {one.text}")
 
 
-def _lines(recipe: Recipe, heard: Heard, name: str, known: Sequence[KnownDifference]) -> Iterator[Line]:
-    if not isinstance(heard, Reply) or "result" not in heard.message:
-        answer = heard.message if isinstance(heard, Reply) else heard
+def _lines(recipe: Recipe, response: Response, name: str, known: Sequence[KnownDifference]) -> Iterator[Line]:
+    if not isinstance(response, Reply) or "result" not in response.message:
+        answer = response.message if isinstance(response, Reply) else response
         yield Line(f"{name} does not check it: {answer}", is_difference=True)
         return
-    found = heard.message["result"]["value"]
+    found = response.message["result"]["value"]
     for one in found:
         if one["severity"] == "error":
             yield Line(f"{one['clause']} {one['where']}: {one['message']}", is_difference=False)

@@ -13,7 +13,7 @@ from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.building import build as build_tables
 from hudi_conformance.interop.real_tables.cache import is_answered
 from hudi_conformance.interop.real_tables.catalogue import recipes
-from hudi_conformance.interop.real_tables.checking import told_of
+from hudi_conformance.interop.real_tables.checking import check_lines
 from hudi_conformance.interop.real_tables.comparing import BAD, Compared, Verdict, compare
 from hudi_conformance.interop.real_tables.known import load_known
 from hudi_conformance.interop.real_tables.page import PAGE, real_tables_page
@@ -101,12 +101,12 @@ def check(
 def _checked(chosen: Sequence[Recipe], adapter: str) -> tuple[int, int]:
     """How many errors the checks find, and how many differences between them."""
     root, out, found = suite_root(), console(), Counter[bool]()
-    for line in told_of(chosen, find_adapter(adapter, root), load_known(root)):
+    for line in check_lines(chosen, find_adapter(adapter, root), load_known(root)):
         out.print(line.text, markup=False)
         found[line.is_difference] += 1
     built = sum(map(is_answered, chosen))
-    told = f"{found[False]} errors, {found[True]} differences from the model"
-    out.print(f"{built} of {len(chosen)} tables are built, {told}", markup=False)
+    counts = f"{found[False]} errors, {found[True]} differences from the model"
+    out.print(f"{built} of {len(chosen)} tables are built, {counts}", markup=False)
     return found[False], found[True]
 
 
@@ -123,7 +123,7 @@ def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> 
             task = progress.add_task(config.name, total=len(built))
             for one in compare(built, config, known, lambda: progress.advance(task)):  # noqa: B023  used at once
                 compared.append(one)
-                _tell(one, out, shown)
+                _print(one, out, shown)
     out.print(_summary(compared))
     return compared
 
@@ -141,13 +141,13 @@ def _chosen(wanted: Sequence[str] | None, bundle: str | None) -> tuple[Recipe, .
     return chosen
 
 
-def _tell(one: Compared, out: Console, shown: int) -> None:
+def _print(one: Compared, out: Console, shown: int) -> None:
     if one.verdict not in BAD:
         return
     lines = [f"{one.adapter}: {one.verdict}: {one.id}  {one.question['op']} {dict(one.question['params'])}"]
-    lines += [f"    {text[:400]}" for text in one.told[:shown]]
-    if len(one.told) > shown:
-        lines.append(f"    ... {len(one.told) - shown} more")
+    lines += [f"    {text[:400]}" for text in one.details[:shown]]
+    if len(one.details) > shown:
+        lines.append(f"    ... {len(one.details) - shown} more")
     out.print("\n".join(lines), markup=False)
 
 

@@ -14,8 +14,8 @@ from hudi_conformance.interop.real_tables.cache import Place, place_of
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.player import Answer, Kind, Player
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Answer, Kind, StepExecutor
 from hudi_conformance.runner.value_comparison import compare_values
 
 _LIMIT_S = 60.0
@@ -42,7 +42,7 @@ class Compared:
     adapter: str
     question: Mapping[str, Any]
     verdict: Verdict
-    told: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -60,11 +60,11 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="hudi-real-") as folder, _session(adapter, Path(folder)) as session:
         for made in chosen:
             place = place_of(made.id)
-            player = Player(session, place.table, Path(folder) / made.id, _LIMIT_S, adapter.name)
+            executor = StepExecutor(session, place.table, Path(folder) / made.id, _LIMIT_S, adapter.name)
             for question in place.questions():
-                verdict, told = _verdict(question, place, player.ask(question["op"], question["params"]))
+                verdict, details = _verdict(question, place, executor.request(question["op"], question["params"]))
                 listed = known_difference(known, f"{made.id}::{question['name']}", adapter.name)
-                yield Compared(made, adapter.name, question, _against_list(verdict, listed), told)
+                yield Compared(made, adapter.name, question, _against_list(verdict, listed), details)
             table_done()
 
 

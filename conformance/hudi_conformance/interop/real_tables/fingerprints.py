@@ -17,7 +17,7 @@ def written(made: Recipe) -> str:
     return _hash("\n".join(parts))
 
 
-def asked(made: Recipe) -> str:
+def of_questions(made: Recipe) -> str:
     """The hash of the questions and of who answers them."""
     return _hash("\n".join([inspect.getsource(questions), repr((made.questions, made.without, made.answered_by))]))
 

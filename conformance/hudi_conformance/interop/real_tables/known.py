@@ -1,4 +1,4 @@
-"""Differences that are known: whose they are, why, and what shows it. One that disappears is told."""
+"""Differences that are known: whose they are, why, and what shows it. One that disappears is reported."""
 
 import tomllib
 from collections.abc import Sequence

@@ -28,7 +28,7 @@ def real_tables_page(root: Path) -> str:
     """The page as Markdown."""
     made, results, known = recipes(), load_results(root), load_known(root)
     compared = [one for one in made if one.id in results]
-    adapters = sorted({adapter for told in results.values() for adapter in told})
+    adapters = sorted({adapter for by_adapter in results.values() for adapter in by_adapter})
     parts = [
         _HEAD,
         "## Tables\n",
@@ -64,19 +64,21 @@ def _sum(counts: Counter[tuple[str, int, str]], writer: tuple[str, int]) -> int:
 def _answers(results: Mapping[str, Mapping[str, Any]], adapters: Sequence[str]) -> Iterator[str]:
     rows = []
     for adapter in adapters:
-        told = [one[adapter] for one in results.values() if adapter in one]
-        asked = sum(len(names) for one in told for names in one["asked"].values())
-        known, different = (sum(len(one.get(key, ())) for one in told) for key in ("known", "different"))
-        missing = sum(len(names) for one in told for names in one.get("unsupported", {}).values())
-        rows.append((adapter, len(told), asked, asked - known - different - missing, known, missing, different))
+        recorded = [one[adapter] for one in results.values() if adapter in one]
+        questions = sum(len(names) for one in recorded for names in one["asked"].values())
+        known, different = (sum(len(one.get(key, ())) for one in recorded) for key in ("known", "different"))
+        missing = sum(len(names) for one in recorded for names in one.get("unsupported", {}).values())
+        rows.append(
+            (adapter, len(recorded), questions, questions - known - different - missing, known, missing, different)
+        )
     head = ("adapter", "tables", "questions", "equal", "known differences", "unsupported", "unexplained")
     return markdown_table(head, rows)
 
 
 def _missing(results: Mapping[str, Mapping[str, Any]], adapter: str) -> Iterator[str]:
     counts: Counter[str] = Counter()
-    for told in results.values():
-        for feature, names in told.get(adapter, {}).get("unsupported", {}).items():
+    for by_adapter in results.values():
+        for feature, names in by_adapter.get(adapter, {}).get("unsupported", {}).items():
             counts[feature] += len(names)
     if counts:
         listed = ", ".join(f"{feature} ({count})" for feature, count in sorted(counts.items()))
@@ -87,8 +89,8 @@ def _differences(
     results: Mapping[str, Mapping[str, Any]], adapter: str, known: Sequence[KnownDifference]
 ) -> Iterator[str]:
     found: dict[KnownDifference, list[str]] = {}
-    for table, told in results.items():
-        for name in told.get(adapter, {}).get("known", ()):
+    for table, by_adapter in results.items():
+        for name in by_adapter.get(adapter, {}).get("known", ()):
             listed = known_difference(known, f"{table}::{name}", adapter)
             if listed is not None:
                 found.setdefault(listed, []).append(f"{table}::{name}")

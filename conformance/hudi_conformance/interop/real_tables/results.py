@@ -24,21 +24,21 @@ def save_results(root: Path, compared: Iterable[Compared]) -> Path:
         found[one.recipe.id, one.adapter].append(one)
     kept = load_results(root)
     for (table, adapter), mine in found.items():
-        kept.setdefault(table, {})[adapter] = _told(mine)
+        kept.setdefault(table, {})[adapter] = _result_json(mine)
     present = {made.id for made in recipes()}
     return save_recorded(root, _SOURCE, {table: kept[table] for table in sorted(kept.keys() & present)})
 
 
-def _told(mine: list[Compared]) -> Mapping[str, Any]:
-    asked: dict[str, list[str]] = defaultdict(list)
+def _result_json(mine: list[Compared]) -> Mapping[str, Any]:
+    questions: dict[str, list[str]] = defaultdict(list)
     missing: dict[str, list[str]] = defaultdict(list)
     for one in mine:
-        asked[one.question["op"]].append(one.question["name"])
+        questions[one.question["op"]].append(one.question["name"])
         if one.verdict is Verdict.UNSUPPORTED:
-            missing[one.told[0]].append(one.question["name"])
+            missing[one.details[0]].append(one.question["name"])
     named = {
         "known": [one.question["name"] for one in mine if one.verdict is Verdict.KNOWN],
         "different": [one.question["name"] for one in mine if one.verdict in BAD],
         "unsupported": missing,
     }
-    return {"asked": asked, **{name: value for name, value in named.items() if value}}
+    return {"asked": questions, **{name: value for name, value in named.items() if value}}

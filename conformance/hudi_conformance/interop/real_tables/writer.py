@@ -24,7 +24,7 @@ class RealTable(TableWriter):
             self.configure({"hoodie.write.table.version": str(made.version), "hoodie.write.auto.upgrade": "false"})
 
     def hudi_defaults(self) -> None:
-        """Metadata table, cleaning, archival and file sizing as Hudi has them unless told."""
+        """Metadata table, cleaning, archival and file sizing as Hudi has them by default."""
         for key in _TURNED:
             if "parallelism" not in key:
                 self._options.pop(key, None)

@@ -1,7 +1,7 @@
-"""Histories: processes that write, keep and read one table at the same time, some of them killed, and the judgement.
+"""Stress runs: processes that write, keep and read one table at the same time, some of them killed, and the judgement.
 
 settings    which table, how writers share it, which services run beside them
-locks       who locks the table; servers run as long as a history
+locks       who locks the table; servers run as long as a stress run
 drawing     what each process does next, from a seed
 actors      the processes, behind the adapter protocol
 records     what was done and what was read

@@ -1,6 +1,6 @@
-"""The processes of a history, each an adapter process driven by a thread: writers, a keeper of services, readers.
+"""The processes of a stress run, each an adapter process driven by a thread: writers, a keeper of services, readers.
 
-A process may be told to die before one of its effects, as by `kill -9`; another then takes its place.
+A process may be set to crash before one of its effects, as by `kill -9`; another then takes its place.
 """
 
 import itertools
@@ -13,12 +13,12 @@ from typing import Any
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.interop.stress.drawing import Drawing, Drawn
+from hudi_conformance.interop.stress.generating import GeneratedWrite, WriteGenerator
 from hudi_conformance.interop.stress.locks import Lock
 from hudi_conformance.interop.stress.records import Read, Record, Written
 from hudi_conformance.interop.stress.settings import Setting
-from hudi_conformance.runner.player import Answer, Kind, Player
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Answer, Kind, StepExecutor
 
 LIMIT_S = 120.0
 # Whom a conflict or a lock refuses tries again; that is no fault.
@@ -31,9 +31,9 @@ _SERVICE_MAY_REFUSE = (*_MAY_REFUSE, "INSTANT_NOT_FOUND")
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a history plays: the setting, its lock, the folder with the table, the record.
+    """Where a stress run plays: the setting, its lock, the folder with the table, the record.
 
-    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the history.
+    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the stress run.
     """
 
     setting: Setting
@@ -67,12 +67,12 @@ class Stage:
 
 
 class DiedError(Exception):
-    """The actor's process ended, as it was told to."""
+    """The actor's process ended, as configured."""
 
 
 @dataclass(slots=True)
 class Actor:
-    """One process after another under one name; `mortal` ones are told an effect to die at, others may help."""
+    """One process after another under one name; `mortal` ones get an effect to die at, others may help."""
 
     name: str
     stage: Stage
@@ -80,7 +80,7 @@ class Actor:
     helps: bool = False
     chance: random.Random = field(init=False)
     _session: Session | None = None
-    _player: Player | None = None
+    _executor: StepExecutor | None = None
     _lives: int = 0
 
     def __post_init__(self) -> None:
@@ -91,14 +91,14 @@ class Actor:
         """The name of the process of this life."""
         return f"{self.name}.{self._lives}"
 
-    def ask(self, op: str, params: Mapping[str, Any]) -> Answer:
+    def request(self, op: str, params: Mapping[str, Any]) -> Answer:
         """The answer of the process.
 
         Raises:
             DiedError: the process ended before it answered.
 
         """
-        answer = self._living().ask(op, params)
+        answer = self._running().request(op, params)
         if answer.kind in {Kind.BROKEN, Kind.TIMEOUT}:
             self._bury(op, answer)
             raise DiedError
@@ -106,7 +106,7 @@ class Actor:
 
     def input_file(self, rows: Rows) -> Path:
         """A new file with these rows."""
-        return self._living().input_file(rows)
+        return self._running().input_file(rows)
 
     def stop(self) -> None:
         """End the process."""
@@ -122,18 +122,18 @@ class Actor:
         else:
             record.add(record.wrong, f"{self.process}, {op}: {answer.describe()}")
 
-    def _living(self) -> Player:
+    def _running(self) -> StepExecutor:
         """The player of a living process: the one of this life, or of a new one, with the files of all its lives."""
         if self._session is None:
             self._lives += 1
-            self._session = self._begun()
+            self._session = self._started()
             files = self.stage.folder / "out" / self.name
-            player = self._player or Player(self._session, self.stage.table, files, LIMIT_S, self.name)
-            self._player = replace(player, adapter=self._session)
-        assert self._player is not None
-        return self._player
+            executor = self._executor or StepExecutor(self._session, self.stage.table, files, LIMIT_S, self.name)
+            self._executor = replace(executor, adapter=self._session)
+        assert self._executor is not None
+        return self._executor
 
-    def _begun(self) -> Session:
+    def _started(self) -> Session:
         stage = self.stage
         stage.record.add(stage.record.started, self.process)
         environment = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
@@ -145,22 +145,22 @@ class Actor:
         return Session(command, stage.folder / "logs" / f"{self.process}.log")
 
 
-def write_on(actor: Actor, drawing: Drawing) -> None:
+def write_on(actor: Actor, generator: WriteGenerator) -> None:
     """Write until time is up."""
     while not actor.stage.is_over:
-        write_once(actor, drawing.next())
+        write_once(actor, generator.next())
     actor.stop()
 
 
-def write_once(actor: Actor, drawn: Drawn) -> None:
+def write_once(actor: Actor, made: GeneratedWrite) -> None:
     """One write in its three phases; who dies in the first has written nothing."""
-    file = actor.input_file(drawn.rows)
+    file = actor.input_file(made.rows)
     configs = actor.stage.configs
-    params = {"txn": f"{actor.name}-{file.stem}", "operation": drawn.operation, "input": str(file), "configs": configs}
+    params = {"txn": f"{actor.name}-{file.stem}", "operation": made.operation, "input": str(file), "configs": configs}
     record, process, requested = actor.stage.record, actor.process, ""
     try:
         for op in ("begin_write", "stage_write", "commit_write"):
-            answer = actor.ask(op, params)
+            answer = actor.request(op, params)
             if not answer.is_result:
                 _note_refusal(actor, op, answer, _MAY_REFUSE)
                 outcome = f"refused {answer.reason if answer.kind is Kind.REJECTED else 'for an error'}"
@@ -171,7 +171,7 @@ def write_once(actor: Actor, drawn: Drawn) -> None:
     except DiedError:
         outcome = "unknown"
     if requested:
-        record.add(record.written, Written(process, requested, drawn, outcome))
+        record.add(record.written, Written(process, requested, made, outcome))
 
 
 def keep_on(actor: Actor) -> None:
@@ -201,7 +201,7 @@ def keep_once(actor: Actor, service: str) -> None:
         record.add(record.services, service)
 
 
-# Before version 8 a clustering is planned as a replacecommit; no write of a history replaces anything.
+# Before version 8 a clustering is planned as a replacecommit; no write of a stress run replaces anything.
 _PLANS = {"compaction": ("compaction",), "clustering": ("clustering", "replacecommit"), "clean": ("clean",)}
 
 
@@ -210,13 +210,13 @@ def _pending(actor: Actor, service: str) -> list[str]:
     named = _PLANS.get(service, ())
     return [
         one["requested"]
-        for one in actor.ask("list_timeline", {}).content or ()
+        for one in actor.request("list_timeline", {}).content or ()
         if one["state"] != "COMPLETED" and one["action"] in named
     ]
 
 
 def _serve(actor: Actor, op: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    answer = actor.ask(op, params)
+    answer = actor.request(op, params)
     if answer.is_result:
         return answer.value
     _note_refusal(actor, f"{op} {params.get('service', params.get('name', ''))}", answer, _SERVICE_MAY_REFUSE)
@@ -248,7 +248,7 @@ def read_on(actor: Actor) -> None:
 
 def completed_times(actor: Actor) -> dict[str, str]:
     """By requested time of each completed action that writes, the time that ranges know it by."""
-    listed = actor.ask("list_timeline", {"include_history": True}).content or ()
+    listed = actor.request("list_timeline", {"include_history": True}).content or ()
     done = (one for one in listed if one["state"] == "COMPLETED")
     return {one["requested"]: one["completed"] or one["requested"] for one in done if one["action"] in _WRITES}
 
@@ -259,7 +259,7 @@ _WRITES = ("commit", "deltacommit", "replacecommit")
 def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozenset[str]) -> None:
     """One read between two looks at the timeline."""
     record = actor.stage.record
-    answer = actor.ask(op, params)
+    answer = actor.request(op, params)
     if answer.rows is None:
         record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {answer.describe()}\n{answer.detail}"[:3000])
         return

@@ -1,4 +1,4 @@
-"""Who locks the table of a history: a file, storage, or a server that runs for as long as the history does."""
+"""Who locks the table of a stress run: a file, storage, or a server that runs for as long as the stress run does."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -22,7 +22,7 @@ class Lock:
 
 
 def lock_named(name: str, folder: Path) -> AbstractContextManager[Lock]:
-    """The lock of one history; a server keeps what it has below a folder, and ends with the block.
+    """The lock of one stress run; a server keeps what it has below a folder, and ends with the block.
 
     Raises:
         BundleUnavailableError: its server could not be fetched.

@@ -1,4 +1,4 @@
-"""What a history recorded: writes with what became of them, reads with what they answered, and who died."""
+"""What a stress run recorded: writes with what became of them, reads with what they answered, and who died."""
 
 import threading
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.interop.stress.drawing import Drawn
+from hudi_conformance.interop.stress.generating import GeneratedWrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Written:
 
     process: str
     requested: str
-    drawn: Drawn
+    made: GeneratedWrite
     outcome: str
 
 

@@ -1,4 +1,4 @@
-"""The committed writes of a history, one after another, in the model: what a reader may see after each."""
+"""The committed writes of a stress run, one after another, in the model: what a reader may see after each."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from hudi_model import writers
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.bridge.writing import Session, request_of
 from hudi_conformance.interop.stress.records import Written
 from hudi_conformance.interop.stress.settings import Setting
@@ -35,12 +35,12 @@ class Replay:
 
     def answer(self, number: int, op: str, params: Mapping[str, str]) -> Rows:
         """What a reader sees after that many writes; each answer is found once."""
-        asked = (number, op, tuple(sorted(params.items())))
-        if asked not in self._known:
-            rows = ask(self.tables[number], op, params).content
+        key = (number, op, tuple(sorted(params.items())))
+        if key not in self._known:
+            rows = evaluate(self.tables[number], op, params).content
             assert isinstance(rows, Rows)
-            self._known[asked] = rows
-        return self._known[asked]
+            self._known[key] = rows
+        return self._known[key]
 
     def last(self) -> Rows:
         """The rows after all writes."""
@@ -54,8 +54,8 @@ def replay(setting: Setting, committed: Sequence[Committed]) -> Replay:
         tables = [table]
         for number, one in enumerate(committed):
             file = Path(folder) / f"{number}.jsonl"
-            write_rows(file, one.written.drawn.rows)
-            params = {"operation": one.written.drawn.operation, "input": str(file), "configs": setting.write_configs()}
+            write_rows(file, one.written.made.rows)
+            params = {"operation": one.written.made.operation, "input": str(file), "configs": setting.write_configs()}
             request = request_of(table, params)
             table = writers.write(table, request, InstantTime(one.written.requested), InstantTime(one.completed))
             tables.append(table)

@@ -1,4 +1,4 @@
-"""Which table a history is about, how its writers share it, and which services run beside them."""
+"""Which table a stress run is about, how its writers share it, and which services run beside them."""
 
 import json
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SAMPLED = ("v8-cow-optimistic", "v9-mor-non-blocking")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One kind of history.
+    """One kind of stress run.
 
     `lock`: who locks the table, a name of `locks.PROVIDERS`. `services`: what the keeper runs, in turn. `executor`:
     what runs the work of every process.
@@ -60,8 +60,8 @@ class Setting:
         return self.executor == SPARK
 
     @property
-    def heart_s(self) -> float:
-        """For how long a heart may stand still, in seconds, before its write counts as dead."""
+    def heartbeat_s(self) -> float:
+        """For how long a heartbeat may stop, in seconds, before its write counts as failed."""
         return 3.0 if self.on_spark else 1.0
 
     @property
@@ -104,12 +104,12 @@ class Setting:
         """The keys of every write and every service."""
         bucket = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
         kept = {"hoodie.metadata.enable": "true", "hoodie.write.concurrency.mode": self.concurrency}
-        heart = {
+        heartbeat = {
             "hoodie.clean.failed.writes.policy": "LAZY",
-            "hoodie.client.heartbeat.interval_in_ms": f"{self.heart_s * 500:.0f}",
+            "hoodie.client.heartbeat.interval_in_ms": f"{self.heartbeat_s * 500:.0f}",
             "hoodie.client.heartbeat.tolerable.misses": "2",
         }
-        return {**heart, **_TRIGGERS, **kept, **(bucket if self.non_blocking else {})}
+        return {**heartbeat, **_TRIGGERS, **kept, **(bucket if self.non_blocking else {})}
 
 
 def settings_for(lock: str, executor: str = IN_PROCESS) -> tuple[Setting, ...]:
@@ -120,8 +120,8 @@ def settings_for(lock: str, executor: str = IN_PROCESS) -> tuple[Setting, ...]:
         services = (*logged, "clean", "clustering", "archive")
         found.append(Setting(version, table_type, OPTIMISTIC, lock, services=services, executor=executor))
         if logged and version >= 8:
-            told = ("compaction", "clean", "archive")
-            found.append(Setting(version, table_type, NON_BLOCKING, lock, services=told, executor=executor))
+            planned = ("compaction", "clean", "archive")
+            found.append(Setting(version, table_type, NON_BLOCKING, lock, services=planned, executor=executor))
     return tuple(found)
 
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.runner.adapter_pool import Cast, Roles, roles_of
+from hudi_conformance.runner.adapter_pool import AdapterPool, Roles, roles_of
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.case_values import WRITER
 from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.expected_failures import ReadBack, load_read_back
 from hudi_conformance.runner.reading_clauses import ClauseBook
-from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
+from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
 from hudi_conformance.runner.suite import expected_of
 from hudi_conformance.runner.verdicts import FAILURES, Outcome, Verdict, against_expectation
 from hudi_conformance.runner.work_folders import work_folder
 
 WROTE, CHECKED = "writes", "check_table"
 """Columns beside those of the readers: what the writer answers itself, and what is wrong with its tables."""
-Told = Mapping[str, Outcome]
+Outcomes = Mapping[str, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Known:
     writer: Mapping[str, str]
     readers: Mapping[str, Sequence[ReadBack]]
 
-    def settled(self, case: Case, writer: str, told: Told) -> dict[str, Outcome]:
+    def settled(self, case: Case, writer: str, outcomes: Outcomes) -> dict[str, Outcome]:
         """The verdicts of a case held against what is known.
 
         A case that its writer fails may fail anywhere, since whoever reads it reads what it wrote; where it fails
@@ -38,9 +38,11 @@ class Known:
         """
         why = self.writer.get(case.id)
         if why is None:
-            return {name: against_expectation(one, self._of_reader(name, case, writer)) for name, one in told.items()}
-        failed = [name for name, one in told.items() if one.verdict in FAILURES] or [WROTE]
-        return {name: against_expectation(one, why if name in failed else None) for name, one in told.items()}
+            return {
+                name: against_expectation(one, self._of_reader(name, case, writer)) for name, one in outcomes.items()
+            }
+        failed = [name for name, one in outcomes.items() if one.verdict in FAILURES] or [WROTE]
+        return {name: against_expectation(one, why if name in failed else None) for name, one in outcomes.items()}
 
     def _of_reader(self, reader: str, case: Case, writer: str) -> str | None:
         entries = (one for one in self.readers.get(reader, ()) if one.fits(case.id, writer))
@@ -86,32 +88,32 @@ def _acts(case: Case) -> Iterator[tuple[Any, ...]]:
             yield step.op, next((str(one) for one in done if one), ""), bool(step.reasons)
 
 
-def play_writer(
+def run_writer(
     name: str, readers: Sequence[str], cases: Sequence[Case], root: Path, limit_s: float
 ) -> Iterator[Played]:
     """All that was found so far, after each case; what its writer does not finish is read by nobody."""
     writer, roles = find_adapter(name, root), roles_of(root, readers=readers)
-    known, judging = known_of(writer, roles, root), Judging(limit_s, ClauseBook(root).reading_clause)
-    # Within a case the writer reads itself: what others read of it is told apart.
+    known, options = known_of(writer, roles, root), VerdictOptions(limit_s, ClauseBook(root).reading_clause)
+    # Within a case the writer reads itself: what others read of it is distinguished.
     own = replace(roles, readers=(writer,))
     with ExitStack() as stack:
         work = Path(stack.enter_context(work_folder("hudi-matrix-")))
-        cast = stack.enter_context(Cast(writer, own, work / "logs"))
-        reading = stack.enter_context(Cast(writer, roles, work / "logs", job=1))
-        cast.player(WRITER).start()
-        started = (cast.player(WRITER).started or {}).get("implementation", {})
+        pool = stack.enter_context(AdapterPool(writer, own, work / "logs"))
+        reading = stack.enter_context(AdapterPool(writer, roles, work / "logs", job=1))
+        pool.executor(WRITER).start()
+        started = (pool.executor(WRITER).started or {}).get("implementation", {})
         played = Played(writer, started, dt.datetime.now(dt.UTC).date().isoformat())
         for number, case in enumerate(cases):
-            told = dict(_told(WritingCaseRun(case, cast, work / f"case-{number}", judging), reading))
-            played.cases.append((case, known.settled(case, writer.name, told)))
+            outcomes = dict(_outcomes(WritingCaseRun(case, pool, work / f"case-{number}", options), reading))
+            played.cases.append((case, known.settled(case, writer.name, outcomes)))
             yield played
 
 
-def _told(run: WritingCaseRun, reading: Cast) -> Iterator[tuple[str, Outcome]]:
+def _outcomes(run: WritingCaseRun, reading: AdapterPool) -> Iterator[tuple[str, Outcome]]:
     outcome = run.written()
     yield WROTE, outcome
     if outcome.verdict is Verdict.PASS:
-        run.cast = reading
+        run.pool = reading
         yield from run.read_back()
         yield CHECKED, run.checked() or outcome
 

@@ -47,11 +47,11 @@ def matrix_page(root: Path) -> str:
     """The page as Markdown."""
     cases = [one for one in load_cases(root) if one.writes]
     writers = list(load_matrix(root).values())
-    told = _SAMPLE.format(total=len(cases), count=len(sample(cases)))
-    head = _HEAD.format(record=results_file(Path(), SOURCE).as_posix(), wrote=WROTE, checked=CHECKED, sample=told)
+    note = _SAMPLE.format(total=len(cases), count=len(sample(cases)))
+    head = _HEAD.format(record=results_file(Path(), SOURCE).as_posix(), wrote=WROTE, checked=CHECKED, sample=note)
     lines = [head, *matrix_table(writers), ""]
     for one in sorted(writers, key=lambda writer: writer.name):
-        lines += [f"## {one.name}\n", _asked(one, cases), *_by_area(one, cases), "", *_wrong(one)]
+        lines += [f"## {one.name}\n", _cases_run(one, cases), *_by_area(one, cases), "", *_wrong(one)]
     lines += ["## The sample\n", *_named(sample(cases))]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -72,11 +72,11 @@ def _cell(counts: Counter[str]) -> str:
     if not counts:
         return "-"
     wrong = sum(counts[verdict] for verdict in (*FAILURES, Verdict.UNEXPECTED_PASS))
-    told = counts[Verdict.PASS], counts[Verdict.EXPECTED_FAIL], counts[Verdict.UNSUPPORTED], wrong
-    return " / ".join(map(str, told))
+    figures = counts[Verdict.PASS], counts[Verdict.EXPECTED_FAIL], counts[Verdict.UNSUPPORTED], wrong
+    return " / ".join(map(str, figures))
 
 
-def _asked(one: RecordedWriter, cases: Sequence[Case]) -> str:
+def _cases_run(one: RecordedWriter, cases: Sequence[Case]) -> str:
     version = one.implementation.get("version", "")
     whole = "all cases" if len(one.cases) == len(cases) else f"{len(one.cases)} cases"
     return f"Release {version}, asked {whole} on {one.asked}.\n"
@@ -112,5 +112,5 @@ def _wrong(one: RecordedWriter) -> Iterator[str]:
     """What is wrong and not known to be."""
     if one.bad:
         yield "Wrong:\n"
-        yield from (f"- `{place}`: {told}" for place, told in one.bad.items())
+        yield from (f"- `{place}`: {message}" for place, message in one.bad.items())
         yield ""

@@ -30,7 +30,7 @@ class RecordedWriter:
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that some case has, as they come."""
-        return tuple(dict.fromkeys(column for told in self.cases.values() for column in told))
+        return tuple(dict.fromkeys(column for by_column in self.cases.values() for column in by_column))
 
     def counts(self, column: str, cases: Iterable[str] | None = None) -> Counter[str]:
         """How many of the cases, or of some, have which verdict in a column."""
@@ -54,10 +54,10 @@ def add_writer(root: Path, played: Played) -> None:
 def _joined(older: RecordedWriter | None, fresh: RecordedWriter) -> RecordedWriter:
     if older is None:
         return fresh
-    cases = {name: {**older.cases.get(name, {}), **told} for name, told in fresh.cases.items()}
-    asked = {f"{name}, {column}" for name, told in fresh.cases.items() for column in told}
-    kept = {f"{name}, {column}" for name, told in cases.items() for column in told} - asked
-    bad = {place: said for place, said in older.bad.items() if place in kept}
+    cases = {name: {**older.cases.get(name, {}), **by_column} for name, by_column in fresh.cases.items()}
+    fresh_places = {f"{name}, {column}" for name, by_column in fresh.cases.items() for column in by_column}
+    kept = {f"{name}, {column}" for name, by_column in cases.items() for column in by_column} - fresh_places
+    bad = {place: message for place, message in older.bad.items() if place in kept}
     return replace(fresh, cases=cases, bad={**bad, **fresh.bad})
 
 
@@ -74,12 +74,16 @@ def _relisted(one: RecordedWriter, cases: Mapping[str, Case], root: Path) -> Rec
     writer, readers = find_adapter(one.name, root), [name for name in one.columns if name not in {WROTE, CHECKED}]
     known = known_of(writer, roles_of(root, readers=readers), root)
     found = {
-        name: known.settled(cases[name], one.name, {key: _unlisted(cases[name], word) for key, word in told.items()})
-        for name, told in one.cases.items()
+        name: known.settled(
+            cases[name], one.name, {key: _unlisted(cases[name], word) for key, word in by_column.items()}
+        )
+        for name, by_column in one.cases.items()
         if name in cases
     }
-    verdicts = {name: {key: told.verdict.value for key, told in row.items()} for name, row in found.items()}
-    places = {f"{name}, {key}" for name, row in found.items() for key, told in row.items() if told.verdict in BAD}
+    verdicts = {name: {key: by_column.verdict.value for key, by_column in row.items()} for name, row in found.items()}
+    places = {
+        f"{name}, {key}" for name, row in found.items() for key, by_column in row.items() if by_column.verdict in BAD
+    }
     return replace(one, cases=verdicts, bad={place: one.bad.get(place, "") for place in places})
 
 
@@ -92,20 +96,20 @@ def _unlisted(case: Case, verdict: str) -> Outcome:
 def recorded(played: Played) -> RecordedWriter:
     """A writer's cases as they are kept."""
     cases = {
-        case.id.removeprefix("conformance::"): {column: one.verdict.value for column, one in told.items()}
-        for case, told in played.cases
+        case.id.removeprefix("conformance::"): {column: one.verdict.value for column, one in by_column.items()}
+        for case, by_column in played.cases
     }
     bad = {
-        f"{case.id.removeprefix('conformance::')}, {column}": said(one)
-        for case, told in played.cases
-        for column, one in told.items()
+        f"{case.id.removeprefix('conformance::')}, {column}": message_of(one)
+        for case, by_column in played.cases
+        for column, one in by_column.items()
         if one.verdict in BAD
     }
     who = {key: str(value) for key, value in played.implementation.items()}
     return RecordedWriter(played.writer.name, who, played.asked, cases, bad)
 
 
-def said(outcome: Outcome, length: int = 300) -> str:
+def message_of(outcome: Outcome, length: int = 300) -> str:
     """What an outcome says, in one line."""
     return "; ".join(one for one in (outcome.message, *outcome.differences) if one)[:length]
 

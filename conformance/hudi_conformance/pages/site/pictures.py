@@ -9,7 +9,7 @@ from hudi_model.tables import Table
 from hudi_model_tools.store import Store
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.file_layout import files_read, layout_of
 from hudi_conformance.report.slices_drawing import slices_svg
@@ -25,7 +25,7 @@ FOLDER = Path("docs") / "pictures" / "concepts"
 
 def timeline(table: str, title: str, *, history: bool = False) -> str:
     """The timeline of a golden table, with archived actions where they are wanted."""
-    return timeline_svg(ask(_table(table), "list_timeline", {"include_history": history}).content, title)
+    return timeline_svg(evaluate(_table(table), "list_timeline", {"include_history": history}).content, title)
 
 
 def slices(table: str, title: str, op: str = "read_snapshot") -> str:

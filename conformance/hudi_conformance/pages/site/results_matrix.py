@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from hudi_conformance.interop.peers.asking import PEERS
 from hudi_conformance.interop.peers.recorded import Record, load_record, subject
+from hudi_conformance.interop.peers.running import PEERS
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.markdown import markdown_table
 
@@ -105,9 +105,9 @@ def _line(shares: list[float]) -> str:
     width = 8 + 24 * (len(points) - 1)
     dots = "".join(f'<circle cx="{x}" cy="{y:.1f}" r="2"/>' for x, y in points)
     path = " ".join(f"{x},{y:.1f}" for x, y in points)
-    said = ", ".join(map(_percent, shares))
+    title = ", ".join(map(_percent, shares))
     return (
-        f'<svg class="trend" role="img" viewBox="0 0 {width} 24" width="{width}" height="24"><title>{said}</title>'
+        f'<svg class="trend" role="img" viewBox="0 0 {width} 24" width="{width}" height="24"><title>{title}</title>'
         f'<polyline points="{path}"/>{dots}</svg>'
     )
 

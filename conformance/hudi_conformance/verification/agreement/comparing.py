@@ -85,7 +85,7 @@ def first_lone_step(name: str, one: Graph, other: Graph, lone: Iterable[Edge]) -
     before, action, after = min(shared, key=lambda edge: (ways.depths[edge[0]], edge[1], show(edge[2])))
     way = ways.steps_to(before)
     yield f"only {name} has this step, {action}, after {len(way)} steps:"
-    yield from told_way(next(iter(one.initial)), (*way, (action, after)))
+    yield from describe_path(next(iter(one.initial)), (*way, (action, after)))
     instead = sorted(found for found in other.edges if found[0] == before and found[1] == action)
     for _, _, state in instead:
         yield f"    where the other's {action} leads to {changed(before, state)}"
@@ -94,7 +94,7 @@ def first_lone_step(name: str, one: Graph, other: Graph, lone: Iterable[Edge]) -
         yield f"    where the other has {', '.join(names) or 'nothing'}"
 
 
-def told_way(state: State, way: Iterable[tuple[str, State]]) -> Iterator[str]:
+def describe_path(state: State, way: Iterable[tuple[str, State]]) -> Iterator[str]:
     """Steps with what each changes."""
     for number, (action, after) in enumerate(way, start=1):
         yield f"    {number:>3} {action}: {changed(state, after)}"

@@ -35,7 +35,7 @@ def scenario_of(agreement: Agreement) -> Scenario:
 
 
 def model_graph(agreement: Agreement, module: State) -> Graph:
-    """Every state and every step, one durable effect each; `module` is a state whose variables are to be told."""
+    """Every state and every step, one durable effect each; `module` is a state whose variables are to be reported."""
     variables = {str(name): value for name, value in module.mapping().items()}
     processes = [str(name) for value in variables.values() if isinstance(value, Function) for name, _ in value.pairs]
     store, scenario = Store(), scenario_of(agreement)
@@ -56,7 +56,7 @@ def model_graph(agreement: Agreement, module: State) -> Graph:
 
 def action_of(move: Move) -> str:
     """A step as the modules name it: the durable effect, or a death."""
-    return "Die" if move.dies else "".join(part.title() for part in effect_name(move.acts[0]).split("_"))
+    return "Die" if move.is_crash else "".join(part.title() for part in effect_name(move.acts[0]).split("_"))
 
 
 def shortest_violation(agreement: Agreement) -> Exploration:

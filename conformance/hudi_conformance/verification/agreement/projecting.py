@@ -1,6 +1,6 @@
 """The one projection: a world of the model as the variables of the TLA+ modules, each by one function.
 
-Every module names its variables as here and takes those it needs. Times are ticks, 0 is no time. A file group is told
+Every module names its variables as here and takes those it needs. Times are ticks, 0 is no time. A file group is named
 by its day and the instant that began it.
 """
 
@@ -22,7 +22,7 @@ from hudi_model.actions import (
 from hudi_model.effects import DeleteInstant
 from hudi_model.files import BaseFile, LogFile, Record
 from hudi_model.time import InstantTime
-from hudi_model_tools.protocol import DEAD, Process, World
+from hudi_model_tools.protocol import EXPIRED, Process, World
 
 from hudi_conformance.verification.agreement import projecting_history as archiving
 from hudi_conformance.verification.agreement import projecting_metadata as indexing
@@ -104,10 +104,10 @@ def markers(_: Projection, world: World) -> Value:
     return frozenset(function({"instant": ticks(one.instant), "day": one.partition}) for one in marked)
 
 
-def hearts(_: Projection, world: World) -> Value:
-    """The hearts, and whether they beat."""
+def heartbeat_states(_: Projection, world: World) -> Value:
+    """The heartbeats, and whether they are live."""
     beats = world.shared.table.value.heartbeats
-    return frozenset(function({"instant": ticks(instant), "beats": beat != DEAD}) for instant, beat in beats)
+    return frozenset(function({"instant": ticks(instant), "beats": beat != EXPIRED}) for instant, beat in beats)
 
 
 def plans(projection: Projection, world: World) -> Value:
@@ -144,7 +144,7 @@ def named_file(projection: Projection, partition: str, name: str) -> dict[str, V
 
 @cache
 def parsed(name: str) -> BaseFileName | LogFileName:
-    """The parts of a data file's name, which every state tells again."""
+    """The parts of a data file's name, which every state states again."""
     found = parse_data_file_name(name)
     assert found, name
     return found
@@ -169,26 +169,26 @@ def operation_files(operations: Iterable[CompactionOperation]) -> Iterator[tuple
 
 def instant_of(process: Process) -> Value:
     """The action that a process works on; what it worked on before it was done or died is a write's alone."""
-    under_way = step_of(process) not in ("idle", "locked", "timed", "done") or process.mind.value.request.rows
-    return ticks(process.mind.value.instant) if under_way else 0
+    under_way = step_of(process) not in ("idle", "locked", "timed", "done") or process.local.value.request.rows
+    return ticks(process.local.value.instant) if under_way else 0
 
 
 def time_of(process: Process) -> Value:
     """The time that a process has generated under the lock that it holds."""
-    mind = process.mind.value
-    return ticks(mind.time) if mind.holds and step_of(process) not in ("locked", "locked to finish") else 0
+    local = process.local.value
+    return ticks(local.time) if local.holds and step_of(process) not in ("locked", "locked to finish") else 0
 
 
 def seen_by(process: Process) -> Value:
     """The completed actions that a write found when it began, or that a reader reads: their requested times."""
-    mind = process.mind.value
-    found = (one.requested for one in mind.seen) if process.program == "reader" else mind.write.seen
+    local = process.local.value
+    found = (one.requested for one in local.seen) if process.program == "reader" else local.write.seen
     return frozenset(map(ticks, found))
 
 
 def left_to_read(projection: Projection, process: Process) -> Value:
     """The slices that a reader has not come to yet."""
-    slices = process.mind.value.slices
+    slices = process.local.value.slices
     return frozenset(
         function({**projection.group(one.partition, one.file_id, one.base_instant), "base": ticks(one.base_instant)})
         for one in slices
@@ -197,7 +197,7 @@ def left_to_read(projection: Projection, process: Process) -> Value:
 
 def to_take_back(process: Process) -> Value:
     """The timeline files that a process found when it began to undo a write and has not deleted yet, by their state."""
-    todo = (one.name for one in process.mind.value.todo if isinstance(one, DeleteInstant))
+    todo = (one.name for one in process.local.value.todo if isinstance(one, DeleteInstant))
     ends = (name.rsplit(".", 1)[1].upper() for name in todo)
     return frozenset(end if end in ("REQUESTED", "INFLIGHT") else "COMPLETED" for end in ends)
 
@@ -209,7 +209,7 @@ VARIABLES: Mapping[str, Variable] = {
     "timeline": timeline,
     "files": files,
     "markers": markers,
-    "hearts": hearts,
+    "hearts": heartbeat_states,
     "plans": plans,
     "doomed": doomed,
     # The metadata table.
@@ -230,7 +230,7 @@ VARIABLES: Mapping[str, Variable] = {
     "time": lambda made, world: made.of_processes(world, time_of),
     "seen": lambda made, world: made.of_processes(world, seen_by),
     "left": lambda made, world: made.of_processes(world, partial(left_to_read, made)),
-    "rows": lambda made, world: made.of_processes(world, lambda one: frozenset(map(row, one.mind.value.rows))),
+    "rows": lambda made, world: made.of_processes(world, lambda one: frozenset(map(row, one.local.value.rows))),
     "found": lambda made, world: made.of_processes(world, to_take_back),
     "work": lambda made, world: made.of_processes(world, partial(archiving.work_of, world)),
 }

@@ -49,7 +49,7 @@ def version(world: World) -> Value:
 
 def work_of(world: World, process: Process) -> Value:
     """What an archiver that has begun has still to do."""
-    ahead = process.mind.value.todo if process.program == "archiver" else ()
+    ahead = process.local.value.todo if process.program == "archiver" else ()
     table = world.shared.table.value
     files = {
         one.name: one for one in (*table.history.files, *(one.file for one in ahead if isinstance(one, PutHistoryFile)))

@@ -28,13 +28,13 @@ def stored(named: Named, world: World) -> Value:
 
 
 def metadata(named: Named, world: World) -> Value:
-    """What each action told the metadata table: the files that it listed and those that it took off, or nothing."""
+    """What each action recorded in the metadata table: the files that it listed and those that it removed, or none."""
     table = world.shared.table.value.metadata
     if table is None:
         return frozenset()
     silent = {one.requested for one in table.timeline if not one.requested.startswith(BEFORE_ALL)}
-    told = {file.instant: file for file in written(table, lambda name: name == FILES.name)}
-    return frozenset(entry(named, instant, told.get(instant)) for instant in sorted({*silent, *told}))
+    by_instant = {file.instant: file for file in written(table, lambda name: name == FILES.name)}
+    return frozenset(entry(named, instant, by_instant.get(instant)) for instant in sorted({*silent, *by_instant}))
 
 
 def indexed(named: Named, world: World) -> Value:

@@ -94,10 +94,10 @@ def step_of(process: Process) -> str:
         KeyError: the model's programs stand where no TLA+ module has a word for it.
 
     """
-    mind = process.mind.value
+    local = process.local.value
     if not process.is_alive:
         return "dead"
-    if process.program == "reader" and mind.refused:
+    if process.program == "reader" and local.refused:
         return "missed"
-    following: tuple[Act, ...] = mind.todo[:1]
+    following: tuple[Act, ...] = local.todo[:1]
     return STEPS[process.program, process.step, "".join(map(effect_name, following))]

@@ -1,1 +1,1 @@
-"""Counterexamples as one thing, whoever found them, the explorer, TLC or Apalache; and how they are drawn."""
+"""Counterexamples as one thing, no matter who found them, the explorer, TLC or Apalache; and how they are drawn."""

@@ -48,8 +48,8 @@ def bars_of(behaviour: Behaviour) -> tuple[Bar, ...]:
 
 def clock_of(situation: Situation) -> str:
     """The greatest time that was generated so far; no text where the states do not tell."""
-    told = dict(situation.variables).get("clock", "")
-    return tick(int(told)) if told.isdecimal() else ""
+    clock = dict(situation.variables).get("clock", "")
+    return tick(int(clock)) if clock.isdecimal() else ""
 
 
 def instants_by_request(situation: Situation) -> dict[str, Mapping[str, Any]]:

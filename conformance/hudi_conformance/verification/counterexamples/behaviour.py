@@ -16,7 +16,7 @@ from hudi_conformance.verification.tla.values import difference
 
 Instants: TypeAlias = tuple[Mapping[str, Any], ...]
 """A timeline as `list_timeline` answers it."""
-Told: TypeAlias = tuple[tuple[str, str], ...]
+Variables: TypeAlias = tuple[tuple[str, str], ...]
 """Variables, each with a text."""
 
 
@@ -26,7 +26,7 @@ class Situation:
 
     timeline: Instants = ()
     holder: str = ""
-    variables: Told = ()
+    variables: Variables = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Step:
     who: str
     what: tuple[str, ...]
     after: Situation
-    changed: Told = ()
+    changed: Variables = ()
     dies: bool = False
 
 
@@ -69,7 +69,7 @@ class Behaviour:
 def behaviour_of_json(found: Mapping[str, Any]) -> Behaviour:
     """What `as_json` made."""
     steps = (
-        Step(one["who"], tuple(one["what"]), _situation(one["after"]), _told(one["changed"]), one["dies"])
+        Step(one["who"], tuple(one["what"]), _situation(one["after"]), _pairs(one["changed"]), one["dies"])
         for one in found["steps"]
     )
     return Behaviour(
@@ -101,11 +101,11 @@ def behaviour_of_states(
 
 def situation_of(values: Mapping[str, Value]) -> Situation:
     """A state of a module."""
-    told = tuple((name, show(value)) for name, value in values.items())
-    return Situation(instants_of(values), holder_of(values), told)
+    variables = tuple((name, show(value)) for name, value in values.items())
+    return Situation(instants_of(values), holder_of(values), variables)
 
 
-def changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> Told:
+def changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> Variables:
     """The variables that differ, and how."""
     return tuple(
         (name, difference(show(before[name]) if name in before else None, show(value)))
@@ -123,8 +123,8 @@ def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], 
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:
-    return Situation(tuple(found["timeline"]), found["holder"], _told(found["variables"]))
+    return Situation(tuple(found["timeline"]), found["holder"], _pairs(found["variables"]))
 
 
-def _told(pairs: Iterable[Iterable[str]]) -> Told:
+def _pairs(pairs: Iterable[Iterable[str]]) -> Variables:
     return tuple((name, text) for name, text in pairs)

@@ -86,7 +86,9 @@ def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
     width = min(WIDEST_STEP, max(NARROWEST_STEP, room / max(1, steps)))
     frame = Frame(behaviour, bars_of(behaviour), width)
     words_end = (
-        frame.axis + 24 + 0.87 * CHARACTER * min(LONGEST_WORDS, max(map(len, map(told, behaviour.steps)), default=0))
+        frame.axis
+        + 24
+        + 0.87 * CHARACTER * min(LONGEST_WORDS, max(map(len, map(describe_step, behaviour.steps)), default=0))
     )
     legend, height = drawn_legend([bar.instant for bar in frame.bars], words_end + 14, MARGIN, frame.width - MARGIN)
     notes = _notes(frame, height)
@@ -120,7 +122,7 @@ def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
     )
 
 
-def told(step: Step) -> str:
+def describe_step(step: Step) -> str:
     """A step in few words: of several effects the first on the timeline, else the first, and how many more."""
     first = next((one for one in step.what if one.startswith(INSTANT)), step.what[0] if step.what else "")
     more = f" +{len(step.what) - 1}" if len(step.what) > 1 else ""
@@ -199,7 +201,7 @@ def _step(frame: Frame, step: Step, place: int) -> Iterator[str]:
     yield element("g", tip, mark, _cross(x, middle) if step.dies else "", class_="instant", data_step=place)
     yield element("text", str(place), x=x, y=frame.axis + 13, class_="quiet small", text_anchor="middle")
     lean = f"rotate({number(TILT)} {number(x - 3)} {number(frame.axis + 24)})"
-    yield element("text", words(told(step)), x=x - 3, y=frame.axis + 24, class_="small", transform=lean)
+    yield element("text", words(describe_step(step)), x=x - 3, y=frame.axis + 24, class_="small", transform=lean)
 
 
 def _cross(x: float, middle: float) -> str:
@@ -220,8 +222,8 @@ def _end(frame: Frame) -> Sequence[str]:
 def _notes(frame: Frame, y: float) -> str:
     """What else the marks mean, as far as they occur."""
     steps = frame.behaviour.steps
-    dead = any(step.dies for step in steps) or any(bar.gone for bar in frame.bars)
+    has_crash = any(step.dies for step in steps) or any(bar.gone for bar in frame.bars)
     notes = ["thick: holds the lock"] if any(step.after.holder for step in steps) else []
-    notes += ["✗ dies, or is taken away"] if dead else []
+    notes += ["✗ dies, or is taken away"] if has_crash else []
     notes += ["red stroke: its completion time is generated"] if any(bar.timed for bar in frame.bars) else []
     return element("text", words(" · ".join(notes)), x=MARGIN, y=y + 9, class_="quiet small") if notes else ""

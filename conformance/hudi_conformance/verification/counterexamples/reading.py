@@ -10,7 +10,7 @@ from hudi_conformance.verification.counterexamples.terminal import print_behavio
 
 
 def show_file(file: Path, violated: str, draw: Path | None, out: Console) -> int:
-    """Print what a file holds, and draw it where told: exit 2 where it holds no counterexample."""
+    """Print what a file holds, and draw it on request: exit 2 where it holds no counterexample."""
     try:
         behaviour = of_itf(file, violated)
     except CounterexampleError as error:

@@ -42,9 +42,11 @@ def of_moves(wrong: str, place: str, start: World, moves: Iterable[Move]) -> Beh
     known = values_of(projection, before)
     for move in moves:
         after = values_of(projection, move.world)
-        what = tuple(short(line) for line in lines_of_move(before, move) if not (move.dies and is_lease(line, move)))
+        what = tuple(
+            short(line) for line in lines_of_move(before, move) if not (move.is_crash and is_lease(line, move))
+        )
         steps.append(
-            Step(move.process.name, what, situation_of_world(move.world, after), changes(known, after), move.dies)
+            Step(move.process.name, what, situation_of_world(move.world, after), changes(known, after), move.is_crash)
         )
         before, known = move.world, after
     return Behaviour(
@@ -80,8 +82,8 @@ def values_of(projection: Projection, world: World) -> Mapping[str, Value]:
 
 def situation_of_world(world: World, values: Mapping[str, Value]) -> Situation:
     """A state of the model."""
-    told = tuple((name, show(value)) for name, value in values.items())
-    return Situation(instants_of_table(world.shared.table.value), world.shared.holder or "", told)
+    variables = tuple((name, show(value)) for name, value in values.items())
+    return Situation(instants_of_table(world.shared.table.value), world.shared.holder or "", variables)
 
 
 def instants_of_table(table: Table) -> Instants:

@@ -12,18 +12,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from hudi_conformance.verification.impact.comparing import (
+    Changed,
     Impact,
-    Turned,
+    changed_statements,
     doubtful,
     moved_answers,
     rewritten_tables,
-    turned_statements,
 )
-from hudi_conformance.verification.impact.modules import manifest_of, turned_runs
+from hudi_conformance.verification.impact.console import print_impact
+from hudi_conformance.verification.impact.modules import changed_runs, manifest_of
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
-from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, ask_all
-from hudi_conformance.verification.impact.telling import print_impact
+from hudi_conformance.verification.impact.sides import Answered, Line, ReportProgress, Request, run_all
 from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
@@ -33,7 +33,7 @@ STATEMENTS = {"obligations": "obligation", "scenarios": "scenario", "agreements"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is asked: every obligation, every TLA+ module; which tables and scenarios, where not all."""
+    """How much is asked: every property, every TLA+ module; which tables and scenarios, where not all."""
 
     everything: bool = False
     specs: bool = False
@@ -44,7 +44,7 @@ class Scope:
 def show_impact(
     start: Path, revision: str, scope: Scope, out: Console, html: Path | None = None, *, as_json: bool = False
 ) -> int:
-    """Compare and tell: exit 0 where nothing comes out otherwise, 1 where something does, 2 where none can tell."""
+    """Compare and tell: exit 0 where nothing gives another result, 1 where something does, 2 where none can tell."""
     try:
         tree = working_tree(start)
         with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
@@ -63,22 +63,22 @@ def show_impact(
     return 1 if found.changes else 0
 
 
-def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
-    """What comes out otherwise in the tree than in the base.
+def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress) -> Impact:
+    """What gives another result in the tree than in the base.
 
     Raises:
         ImpactError: one of the two cannot be asked.
 
     """
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     change = touched(base, tree)
-    asked = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
-    before, after, held = ask_all([*asked, Request(tree, _statements(tree, change, scope))], tell)
+    requests = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
+    before, after, held = run_all([*requests, Request(tree, _statements(tree, change, scope))], report_progress)
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
     again = {name: doubtful(lines) for name, lines in held.lines.items()}
-    (was,) = ask_all([Request(base, _named(base, again))], tell)
+    (was,) = run_all([Request(base, _named(base, again))], report_progress)
     old, new = before.lines["answers"], after.lines["answers"]
-    runs = _runs(base, tree, change, scope, tell)
+    runs = _runs(base, tree, change, scope, report_progress)
     return Impact(
         base.name,
         tree.name,
@@ -86,8 +86,8 @@ def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
         moved_answers(old, new),
         rewritten_tables(old, new),
         (*_turned(was, held), *runs),
-        {**_asked(after), **_asked(held)},
-        time.perf_counter() - begun,
+        {**_counts_of(after), **_counts_of(held)},
+        time.perf_counter() - started_at,
     )
 
 
@@ -98,16 +98,16 @@ def _corpus(side: Side, scope: Scope) -> Mapping[str, Any]:
 def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
     """What of the tree is to be tried."""
     clauses = (*change.clauses, *change.rewritten)
-    asked: dict[str, Mapping[str, Any]] = {}
+    requested: dict[str, Mapping[str, Any]] = {}
     if clauses or change.functions or scope.everything:
         touching = {"clauses": clauses, "functions": change.functions}
-        asked["obligations"] = {"all": scope.everything, "ids": (), **touching}
+        requested["obligations"] = {"all": scope.everything, "ids": (), **touching}
     if change.concurrency or scope.everything or scope.scenarios:
-        asked["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
+        requested["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
     modules = _modules(tree, change, scope)
     if any(one.run.module in modules for one in manifest_of(tree.root).agreements):
-        asked["agreements"] = {"folder": str(tree.root / "specs" / "tla"), "modules": modules, "ids": ()}
-    return asked
+        requested["agreements"] = {"folder": str(tree.root / "specs" / "tla"), "modules": modules, "ids": ()}
+    return requested
 
 
 def _named(base: Side, ids: Mapping[str, list[str]]) -> Mapping[str, Mapping[str, Any]]:
@@ -126,21 +126,23 @@ def _modules(tree: Side, change: Touched, scope: Scope) -> tuple[str, ...]:
     return change.modules
 
 
-def _runs(base: Side, tree: Side, change: Touched, scope: Scope, tell: Tell) -> tuple[Turned, ...]:
+def _runs(
+    base: Side, tree: Side, change: Touched, scope: Scope, report_progress: ReportProgress
+) -> tuple[Changed, ...]:
     modules = _modules(tree, change, scope)
-    return tuple(turned_runs(base.root, tree.root, modules, lambda done, total: tell("TLC", done, total)))
+    return tuple(changed_runs(base.root, tree.root, modules, lambda done, total: report_progress("TLC", done, total)))
 
 
-def _turned(before: Answered, after: Answered) -> tuple[Turned, ...]:
+def _turned(before: Answered, after: Answered) -> tuple[Changed, ...]:
     none: list[Line] = []
     return tuple(
         one
         for name, kind in STATEMENTS.items()
-        for one in turned_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
+        for one in changed_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
     )
 
 
-def _asked(found: Answered) -> dict[str, tuple[int, int]]:
+def _counts_of(found: Answered) -> dict[str, tuple[int, int]]:
     return {name: (len(lines), found.known.get(name, 0)) for name, lines in found.lines.items()}
 
 
@@ -149,12 +151,12 @@ def _progress(out: Console, *, quiet: bool) -> Progress:
     return Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal)
 
 
-def _teller(progress: Progress) -> Tell:
+def _teller(progress: Progress) -> ReportProgress:
     bars: dict[str, TaskID] = {}
 
-    def tell(name: str, done: int, total: int) -> None:
+    def report_progress(name: str, done: int, total: int) -> None:
         if name not in bars:
             bars[name] = progress.add_task(name, total=total)
         progress.update(bars[name], completed=done)
 
-    return tell
+    return report_progress

@@ -1,4 +1,4 @@
-"""What a change moves: answers, tables, obligations, laws, agreements and runs that come out otherwise."""
+"""What a change moves: answers, tables, properties, laws, agreements and runs that give another result."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,7 +22,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class Changed:
     """A statement that held and is broken, or the other way round; or a run of TLC that violates something else."""
 
     kind: str
@@ -49,15 +49,15 @@ class Impact:
     touched: Touched
     answers: tuple[Moved, ...] = ()
     tables: tuple[str, ...] = ()
-    turned: tuple[Turned, ...] = ()
-    asked: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changed: tuple[Changed, ...] = ()
+    requested: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By kind how many were asked, of how many there are."""
     seconds: float = 0.0
 
     @property
     def changes(self) -> bool:
-        """Whether anything comes out otherwise."""
-        return bool(self.answers or self.tables or self.turned)
+        """Whether anything gives another result."""
+        return bool(self.answers or self.tables or self.changed)
 
     def as_json(self) -> dict[str, Any]:
         """The same in plain values."""
@@ -84,7 +84,7 @@ def doubtful(lines: Iterable[Line]) -> list[str]:
     return [line["id"] for line in lines if not (line["holds"] and line["expected"])]
 
 
-def turned_statements(kind: str, before: Iterable[Line], after: Iterable[Line]) -> Iterator[Turned]:
+def changed_statements(kind: str, before: Iterable[Line], after: Iterable[Line]) -> Iterator[Changed]:
     """The statements that held and do not, or the other way round; what the base was not asked about holds there.
 
     A statement that is refuted on both sides is no news, whatever counterexample is found first.
@@ -95,7 +95,7 @@ def turned_statements(kind: str, before: Iterable[Line], after: Iterable[Line]) 
         first, second = (outcome(was) if was else HOLDS), outcome(line)
         if (first == HOLDS) != (second == HOLDS):
             behaviour = behaviour_of_json(line["behaviour"]) if line["behaviour"] else None
-            yield Turned(
+            yield Changed(
                 kind, line["id"], line["title"], tuple(line["clauses"]), first, second, tuple(line["words"]), behaviour
             )
 

@@ -14,7 +14,7 @@ PACKAGES = (
     ("format", "hudi_format"),
     ("conformance", "hudi_conformance/verification/properties"),
 )
-"""Whose functions state rules, and the obligations that hold them to it: folder and package."""
+"""Whose functions state rules, and the properties that hold them to it: folder and package."""
 CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 Documented = ast.FunctionDef | ast.AsyncFunctionDef
 

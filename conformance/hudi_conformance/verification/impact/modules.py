@@ -1,10 +1,10 @@
-"""Runs of TLC that come out otherwise than the base says."""
+"""Runs of TLC that give another result than the base says."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hudi_conformance.verification.checking_specs import behaviour_of
-from hudi_conformance.verification.impact.comparing import HOLDS, Turned
+from hudi_conformance.verification.impact.comparing import HOLDS, Changed
 from hudi_conformance.verification.tla.manifest import Manifest, ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.tlc import Result, run_tlc
 
@@ -17,7 +17,9 @@ def manifest_of(root: Path) -> Manifest:
         return Manifest()
 
 
-def turned_runs(base: Path, tree: Path, modules: tuple[str, ...], tell: Callable[[int, int], None]) -> Iterator[Turned]:
+def changed_runs(
+    base: Path, tree: Path, modules: tuple[str, ...], report_progress: Callable[[int, int], None]
+) -> Iterator[Changed]:
     """The runs of modules whose outcome differs; the base is run only where it expects another."""
     before = {(one.module, one.name): one for one in manifest_of(base).runs}
     chosen = [one for one in manifest_of(tree).runs if one.module in modules]
@@ -28,8 +30,8 @@ def turned_runs(base: Path, tree: Path, modules: tuple[str, ...], tell: Callable
         if first != outcome_of(result):
             title = "what TLC finds"
             name = f"{run.module}: {run.name}"
-            yield Turned("run", name, title, (), first, outcome_of(result), (), behaviour_of(result))
-        tell(number, len(chosen))
+            yield Changed("run", name, title, (), first, outcome_of(result), (), behaviour_of(result))
+        report_progress(number, len(chosen))
 
 
 def outcome_of(result: Result) -> str:

@@ -8,7 +8,7 @@ from hudi_conformance.drawing.svg import legal
 from hudi_conformance.drawing.templating import templates
 from hudi_conformance.verification.counterexamples.page import POLICY, behaviour_body, page_style
 from hudi_conformance.verification.impact.comparing import HOLDS, Impact
-from hudi_conformance.verification.impact.telling import difference_lines, summary, touched_lines
+from hudi_conformance.verification.impact.console import difference_lines, summary, touched_lines
 
 
 def write_page(impact: Impact, file: Path) -> Path:

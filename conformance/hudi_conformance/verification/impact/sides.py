@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 from hudi_conformance.verification.impact.revisions import ImpactError, Side
 
-ASKED = Path(__file__).with_name("asked.py")
+PROGRAM = Path(__file__).with_name("one_side.py")
 Line: TypeAlias = Mapping[str, Any]
-Tell: TypeAlias = Callable[[str, int, int], None]
-"""Told how much of what is done: its name, how many, of how many."""
+ReportProgress: TypeAlias = Callable[[str, int, int], None]
+"""Receives how much of what is done: its name, how many, of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Answered:
     known: dict[str, int]
 
 
-def ask_all(requests: Sequence[Request], tell: Tell) -> list[Answered]:
+def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> list[Answered]:
     """Ask several processes at once.
 
     Raises:
@@ -41,10 +41,10 @@ def ask_all(requests: Sequence[Request], tell: Tell) -> list[Answered]:
 
     """
     with ThreadPoolExecutor(max_workers=max(1, len(requests))) as pool:
-        return list(pool.map(lambda one: ask(one, tell), requests))
+        return list(pool.map(lambda one: run_side(one, report_progress), requests))
 
 
-def ask(request: Request, tell: Tell) -> Answered:
+def run_side(request: Request, report_progress: ReportProgress) -> Answered:
     """Ask one side in a process of its own.
 
     Raises:
@@ -64,14 +64,14 @@ def ask(request: Request, tell: Tell) -> Answered:
         else:
             found.lines[name].append(line)
         if name in totals:
-            tell(f"{request.side.name}: {name}", len(found.lines[name]), totals[name])
+            report_progress(f"{request.side.name}: {name}", len(found.lines[name]), totals[name])
     return found
 
 
 def _lines(request: Request) -> Iterator[Line]:
     # -P: the folder of the program holds modules of the newest side, and no side may import those.
     with subprocess.Popen(
-        [sys.executable, "-P", str(ASKED)],
+        [sys.executable, "-P", str(PROGRAM)],
         env=request.side.environment,
         cwd=request.side.root,
         stdin=subprocess.PIPE,

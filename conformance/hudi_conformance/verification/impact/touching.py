@@ -32,7 +32,7 @@ class Touched:
 
     functions: tuple[str, ...]
     clauses: tuple[str, ...]
-    """Stated by those functions or by whoever names them, or broken by a mutant of them."""
+    """Stated by those functions or by the one that names them, or broken by a mutant of them."""
     rewritten: tuple[str, ...]
     """Clauses whose own text differs."""
     modules: tuple[str, ...]

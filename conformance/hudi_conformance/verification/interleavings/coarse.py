@@ -14,7 +14,7 @@ from hudi_model_tools.protocol import Process, Protocol, World, make_ready, plac
 from hudi_model_tools.store import Store
 
 from hudi_conformance.verification.interleavings.graph import Graph, graph_of
-from hudi_conformance.verification.interleavings.scenarios import Schedule
+from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario
 
 BEGIN: Final = "begin"
 STAGE: Final = "stage"
@@ -33,14 +33,14 @@ class CoarseMove:
     refused: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.process} {self.act}"
-        return f"{told}, refused: {self.refused}" if self.refused else told
+        text = f"{self.process} {self.act}"
+        return f"{text}, refused: {self.refused}" if self.refused else text
 
 
 Moves = Iterator[tuple[CoarseMove, World]]
 
 
-def coarse_graph(schedule: Schedule, *, staged_at_once: bool = False) -> Graph[World, CoarseMove]:
+def coarse_graph(scenario: InterleavingScenario, *, staged_at_once: bool = False) -> Graph[World, CoarseMove]:
     """All states and acts of a scenario.
 
     `staged_at_once`: without the orders in which something completes between the begin of a write and its stage. An
@@ -48,7 +48,7 @@ def coarse_graph(schedule: Schedule, *, staged_at_once: bool = False) -> Graph[W
     """
     store = Store()
     moves = partial(coarse_moves, Protocol(store))
-    return graph_of(schedule.start(store), partial(_staged_at_once, moves) if staged_at_once else moves)
+    return graph_of(scenario.start(store), partial(_staged_at_once, moves) if staged_at_once else moves)
 
 
 def _staged_at_once(moves: Callable[[World], Moves], world: World) -> Moves:
@@ -74,16 +74,16 @@ def _act_of(process: Process) -> str:
         return EXECUTE if process.step > 0 else SCHEDULE
     if not process.step:
         return BEGIN
-    return COMMIT if process.mind.value.write.metadata else STAGE
+    return COMMIT if process.local.value.write.metadata else STAGE
 
 
 def _run(protocol: Protocol, world: World, place: int, act: str) -> tuple[CoarseMove, World]:
     """One process's acts up to the end of the run."""
-    name, rejected = world.processes[place].name, world.processes[place].mind.value.refused
+    name, rejected = world.processes[place].name, world.processes[place].local.value.refused
     after = _moved(protocol, world, name)
     while not _ends(after.processes[place], after, act):
         after = _moved(protocol, after, name)
-    refused = after.processes[place].mind.value.refused
+    refused = after.processes[place].local.value.refused
     return CoarseMove(name, act, refused.value if refused and refused != rejected else ""), after
 
 
@@ -96,7 +96,7 @@ def _ends(process: Process, world: World, act: str) -> bool:
     ready = make_ready(process, world.shared.table.value)
     if ready is None:
         return True
-    if process.mind.value.holds or act in (COMMIT, EXECUTE, ABORT):
+    if process.local.value.holds or act in (COMMIT, EXECUTE, ABORT):
         return False
     takes = isinstance(ready[1].todo[0], Unstored) and ready[1].todo[0].name == TAKE
     return takes if act == STAGE else True

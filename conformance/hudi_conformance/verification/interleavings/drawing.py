@@ -10,22 +10,22 @@ from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.verification.interleavings.fine import FineMove
 from hudi_conformance.verification.interleavings.graph import Edge, Graph
-from hudi_conformance.verification.interleavings.scenarios import Schedule
+from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario
 
 
-def picture(schedule: Schedule, graph: Graph[World, FineMove], path: Sequence[Edge[FineMove]]) -> str:
+def picture(scenario: InterleavingScenario, graph: Graph[World, FineMove], path: Sequence[Edge[FineMove]]) -> str:
     """The timeline at the end of a path, each action from its request to its completion."""
     table = graph.states[path[-1].target].shared.table.value
-    return timeline_svg(list_timeline(table), f"One interleaving of {schedule.name}")
+    return timeline_svg(list_timeline(table), f"One interleaving of {scenario.name}")
 
 
-def lanes(schedule: Schedule, path: Sequence[Edge[FineMove]]) -> list[str]:
+def lanes(scenario: InterleavingScenario, path: Sequence[Edge[FineMove]]) -> list[str]:
     """A table of turns, a column for each process."""
-    names = [one.name for one in schedule.actors]
+    names = [one.name for one in scenario.actors]
     rows: list[list[object]] = []
     for number, edge in enumerate(path, start=1):
-        told = "<br>".join(" ".join(label) for label in edge.move.labels)
-        rows.append([number, *(told if name == edge.move.process else "" for name in names)])
+        text = "<br>".join(" ".join(label) for label in edge.move.labels)
+        rows.append([number, *(text if name == edge.move.process else "" for name in names)])
     return list(markdown_table(["turn", *names], rows))
 
 

@@ -1,9 +1,9 @@
 """The graph at the grain of durable effects, and the labels by which a model's act and an engine's effect are one.
 
-A label is an effect's name with what tells it from others of its process: the state of a timeline file, the partition
+A label is an effect's name with what distinguishes it in its process: the state of a timeline file, the partition
 of a data file or a marker, and whose action it belongs to. Names of files, times and ids are each side's own.
 
-Symmetry: two writers whose rows have the same ordering value are told apart by who moves first. The one that does is
+Symmetry: two writers whose rows have the same ordering value are distinguished by who moves first. The one that does is
 the first of them; paths on which another moves first are the same ones with the names exchanged, and with the names the
 two keys and partitions where the writers have one each, for the table holds both alike.
 """
@@ -17,7 +17,7 @@ from hudi_model_tools.store import Store
 
 from hudi_conformance.corpus.traces import Line, lines_of_move
 from hudi_conformance.verification.interleavings.graph import Graph, graph_of
-from hudi_conformance.verification.interleavings.scenarios import Schedule, Writer
+from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario, Writer
 
 Label = tuple[str, ...]
 _INSTANTS = ("create_instant", "delete_instant")
@@ -35,20 +35,20 @@ class FineMove:
         return f"{self.process}: {', '.join('/'.join(label) for label in self.labels)}"
 
 
-def fine_graph(schedule: Schedule, *, whole: bool) -> Graph[World, FineMove]:
+def fine_graph(scenario: InterleavingScenario, *, whole: bool) -> Graph[World, FineMove]:
     """All states and turns of a scenario.
 
     `whole`: each effect is a turn of its own; else those that nobody else can see or stop join the one before them.
     """
     store = Store()
-    start = schedule.start(store)
+    start = scenario.start(store)
     protocol = Protocol(store, whole=whole)
-    return graph_of(start, partial(_moves, protocol, start, exchangeable(schedule)))
+    return graph_of(start, partial(_moves, protocol, start, exchangeable(scenario)))
 
 
-def exchangeable(schedule: Schedule) -> tuple[str, ...]:
-    """The writers that are one another's images; none where their ordering values tell them apart."""
-    writers = [one for one in schedule.actors if isinstance(one, Writer)]
+def exchangeable(scenario: InterleavingScenario) -> tuple[str, ...]:
+    """The writers that are one another's images; none where their ordering values distinguish them."""
+    writers = [one for one in scenario.actors if isinstance(one, Writer)]
     return tuple(one.name for one in writers) if len({one.ts for one in writers}) == 1 else ()
 
 
@@ -62,7 +62,7 @@ def _moves(protocol: Protocol, start: World, images: Sequence[str], world: World
 
 def labels_of_move(before: World, move: Move) -> tuple[Label, ...]:
     """The labels of a turn's acts, in order."""
-    own = next(one.mind.value.instant for one in move.world.processes if one.name == move.process.name)
+    own = next(one.local.value.instant for one in move.world.processes if one.name == move.process.name)
     return tuple(label_of(line, own) for line in lines_of_move(before, move))
 
 

@@ -19,7 +19,7 @@ class Result:
 
     schedule: str
     grain: str
-    player: str
+    executor: str
     states: int
     edges: int
     played: int
@@ -50,7 +50,7 @@ def add(path: Path, result: Result) -> None:
 
 
 def _key(one: Result) -> tuple[str, ...]:
-    return one.schedule, one.grain, one.player
+    return one.schedule, one.grain, one.executor
 
 
 def load(path: Path) -> tuple[Result, ...]:

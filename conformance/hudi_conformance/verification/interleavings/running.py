@@ -8,14 +8,14 @@ from pathlib import Path
 
 from hudi_conformance.bridge.storing import store
 from hudi_conformance.runner.adapters_config import find_adapter
-from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import StepExecutor
 from hudi_conformance.verification.interleavings.coarse import coarse_graph
+from hudi_conformance.verification.interleavings.executing import LIMIT_S, Interleavings
 from hudi_conformance.verification.interleavings.graph import cover
-from hudi_conformance.verification.interleavings.playing import LIMIT_S, Interleavings
 from hudi_conformance.verification.interleavings.results import Result
-from hudi_conformance.verification.interleavings.scenarios import Schedule
+from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario
 
 APACHE = "apache-hudi"
 
@@ -31,30 +31,32 @@ class Bounds:
     every: bool = False
 
 
-def play_all(schedules: Iterable[Schedule], adapter: str, bounds: Bounds) -> Iterator[Result]:
+def run_all(scenarios: Iterable[InterleavingScenario], adapter: str, bounds: Bounds) -> Iterator[Result]:
     """Every schedule with one adapter, in one process of it."""
     with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
         command = find_adapter(adapter, suite_root()).command
         with Session(command, Path(folder) / "log") as session:
-            for schedule in schedules:
-                yield play(schedule, adapter, session, Path(folder), bounds)
+            for scenario in scenarios:
+                yield run_scenario(scenario, adapter, session, Path(folder), bounds)
 
 
-def play(schedule: Schedule, adapter: str, session: Session, folder: Path, bounds: Bounds) -> Result:
+def run_scenario(
+    scenario: InterleavingScenario, adapter: str, session: Session, folder: Path, bounds: Bounds
+) -> Result:
     """One schedule: its graph, the paths that cover it, every path from the same bytes on."""
-    graph = coarse_graph(schedule, staged_at_once=adapter.startswith(APACHE))
-    first = folder / f"{schedule.name}-first"
-    runs = Interleavings(schedule, graph, first, sets_clock=not adapter.startswith(APACHE))
+    graph = coarse_graph(scenario, staged_at_once=adapter.startswith(APACHE))
+    first = folder / f"{scenario.name}-first"
+    runs = Interleavings(scenario, graph, first, sets_clock=not adapter.startswith(APACHE))
     store(graph.states[0].shared.table.value, first)
     seen: set[int] = set()
-    failures, paths, turns = [], 0, 0
+    failures, paths, rounds = [], 0, 0
     for path in islice(cover(graph), bounds.paths):
         numbers = frozenset(edge.number for edge in path)
         read = numbers if bounds.every else numbers - seen
         with tempfile.TemporaryDirectory(dir=folder) as place:
-            failure = runs.run(path, Player.below(Path(place), session, LIMIT_S, adapter), read)
+            failure = runs.run(path, StepExecutor.below(Path(place), session, LIMIT_S, adapter), read)
         seen |= numbers
-        paths, turns = paths + 1, turns + len(path)
+        paths, rounds = paths + 1, rounds + len(path)
         failures += [f"path {paths}: {failure}"] if failure else []
     size = len(graph.states), graph.count(), len(seen)
-    return Result(schedule.name, "coarse", adapter, *size, paths, turns, tuple(failures))
+    return Result(scenario.name, "coarse", adapter, *size, paths, rounds, tuple(failures))

@@ -48,7 +48,7 @@ class Service:
     """A table service that plans and carries out one plan. `name`: the model's; `asked`: the protocol's."""
 
     name: str
-    asked: str
+    requested: str
     settings: Mapping[str, str]
 
 
@@ -59,7 +59,7 @@ CLEANING = Service("cleaning", "clean", small_worlds.CLEANS)
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class InterleavingScenario:
     """A scenario of the explorer, and how its actors are asked through the protocol."""
 
     name: str
@@ -90,20 +90,22 @@ class Schedule:
         return {**self.settings, **(actor.settings if isinstance(actor, Service) else {})}
 
 
-def _schedules() -> Iterator[Schedule]:
+def _interleaving_scenarios() -> Iterator[InterleavingScenario]:
     for version in (6, 8, 9):
         for table_type in (COPY_ON_WRITE, MERGE_ON_READ):
             shape = Shape(version, table_type, EVENT_TIME)
             for word, key in (("same", "a"), ("other", "b")):
                 pair = (Writer("one"), Writer("two", key=key))
-                yield Schedule(f"writers-{word}-{_SHORT[table_type]}-{version}", shape, pair, OPTIMISTIC)
+                yield InterleavingScenario(f"writers-{word}-{_SHORT[table_type]}-{version}", shape, pair, OPTIMISTIC)
     for version in (8, 9):
         shape = Shape(version, MERGE_ON_READ, EVENT_TIME)
         streams = (Writer("one"), Writer("two", 3), COMPACTION)
-        yield Schedule(f"streams-compaction-{version}", shape, streams, NON_BLOCKING)
+        yield InterleavingScenario(f"streams-compaction-{version}", shape, streams, NON_BLOCKING)
     for version in (6, 8, 9):
         shape = Shape(version, COPY_ON_WRITE, EVENT_TIME)
-        yield Schedule(f"services-cow-{version}", shape, (Writer("one"), CLUSTERING, CLEANING), OPTIMISTIC, 3)
+        yield InterleavingScenario(
+            f"services-cow-{version}", shape, (Writer("one"), CLUSTERING, CLEANING), OPTIMISTIC, 3
+        )
 
 
-SCHEDULES = {one.name: one for one in _schedules()}
+INTERLEAVING_SCENARIOS = {one.name: one for one in _interleaving_scenarios()}

@@ -83,7 +83,7 @@ def check_passages(checkout: Checkout, folder: Path) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Finds the line on which an entry stands, for whoever has to change it."""
+    """Finds the line on which an entry stands, for the one that has to change it."""
 
     path: Path
 

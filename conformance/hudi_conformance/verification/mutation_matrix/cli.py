@@ -10,7 +10,7 @@ from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.runner.cases import matches_id
 from hudi_conformance.runner.console import console
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by
-from hudi_conformance.verification.mutation_matrix.matrix import keep, play_matrix
+from hudi_conformance.verification.mutation_matrix.matrix import keep, run_matrix
 from hudi_conformance.verification.mutation_matrix.page import write_page
 
 app = typer.Typer(help="The model with one rule broken, and the cases that notice.", no_args_is_help=True)
@@ -28,7 +28,7 @@ def list_mutants() -> None:
 def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
     """Put every case to one mutant: exit 1 where none of them fails it."""
     if name not in MUTANTS:
-        typer.echo(f"error: there is no mutant {name!r}; `hudi-conformance mutants list` tells them", err=True)
+        typer.echo(f"error: there is no mutant {name!r}; `hudi-conformance mutants list` shows them", err=True)
         raise typer.Exit(2)
     cases, killers = every_case(_HERE), 0
     with Progress(console=console(), transient=True) as progress:
@@ -42,7 +42,7 @@ def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
 
 @app.command()
 def column(case: Annotated[str, typer.Argument(help="The id of a case, or a glob.")]) -> None:
-    """Put every mutant to some cases: which of them each case tells from the model."""
+    """Put every mutant to some cases: which of them each case distinguishes from the model."""
     found = [one for one in every_case(_HERE) if matches_id(one.id, case)]
     for one in found:
         typer.echo(f"{one.id}  {' '.join(killed_by(one))}")
@@ -56,10 +56,10 @@ def matrix(
         bool, typer.Option("--whole", help="Cases that write against every mutant, too: it takes hours.")
     ] = False,
 ) -> None:
-    """Play the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
+    """Run the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
     with Progress(console=console(), transient=True) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
-        played = play_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
+        played = run_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
     keep(played, _HERE)
     lost = [one.mutant for one in played.rows if one.survives]
     typer.echo(f"{len(played.rows)} mutants, {played.cases} cases; killed by nothing: {', '.join(lost) or 'none'}")

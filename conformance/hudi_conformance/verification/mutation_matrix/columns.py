@@ -1,4 +1,4 @@
-"""One case against all mutants: which of them it tells from the model."""
+"""One case against all mutants: which of them it distinguishes from the model."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from hudi_conformance.corpus.golden.answers import Answering, killed, killed_in_bytes
 from hudi_conformance.corpus.golden.misreading import Misreading, misreading
 from hudi_conformance.corpus.golden.questions import Question
-from hudi_conformance.corpus.mutants import MUTANTS, Mutant, met
+from hudi_conformance.corpus.mutants import MUTANTS, Mutant, mutants_reached
 from hudi_conformance.corpus.trace_cases import TraceCase, load_trace_cases
 from hudi_conformance.corpus.writing.building import played
 from hudi_conformance.runner.archive import unpacked
@@ -38,15 +38,15 @@ def killed_by(case: AnyCase, mutants: Iterable[Mutant] | None = None) -> tuple[s
     """
     every = tuple(MUTANTS.values() if mutants is None else mutants)
     if isinstance(case, TraceCase):
-        return tuple(case.killed(met(case.verdict, every)))
+        return tuple(case.killed(mutants_reached(case.verdict, every)))
     if not case.writes:
         read, question = _read(unpacked(case.table.folder)), question_of(case)
-        answer = Answering(read.sound, question)
-        found = killed(read.sound, question, answer, every)
+        answer = Answering(read.valid, question)
+        found = killed(read.valid, question, answer, every)
         return (*found, *killed_in_bytes(read, question, answer, every))
     # To find out which of a few it comes by costs as much as to ask them.
-    asked = met(lambda: played(case), every) if len(every) > FEW else every
-    return tuple(one.name for one in asked if played(case, one.name).verdict is not Verdict.PASS)
+    tried = mutants_reached(lambda: played(case), every) if len(every) > FEW else every
+    return tuple(one.name for one in tried if played(case, one.name).verdict is not Verdict.PASS)
 
 
 def question_of(case: Case) -> Question:

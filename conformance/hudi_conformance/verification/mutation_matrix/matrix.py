@@ -1,7 +1,7 @@
 """The matrix, mutants by cases, and what is kept of it: up to three cases for each mutant.
 
 Cases that write take seconds against every mutant: unless the matrix is to be whole, they are put to the mutants that
-they name, and to those that nothing else tells from the model.
+they name, and to those that nothing else shows from the model.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.processes import in_processes
 from hudi_conformance.runner.recorded_results import ResultsFileError, load_recorded, results_file, save_recorded
 from hudi_conformance.verification.mutation_matrix.columns import AnyCase, every_case, killed_by
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 
 SOURCE = "mutants"
 NAMED = 3
@@ -25,17 +25,17 @@ Task: TypeAlias = tuple[AnyCase, Sequence[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A mutant: how many cases fail it, some of them by id, and the obligations that it breaks."""
+    """A mutant: how many cases fail it, some of them by id, and the properties that it breaks."""
 
     mutant: str
     killed_by: int
     cases: tuple[str, ...]
-    obligations: tuple[str, ...]
+    properties: tuple[str, ...]
 
     @property
     def survives(self) -> bool:
-        """Whether nothing tells it from the model."""
-        return not self.killed_by and not self.obligations
+        """Whether nothing distinguishes it from the model."""
+        return not self.killed_by and not self.properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Matrix:
     rows: tuple[Row, ...]
 
 
-def play_matrix(root: Path, *, whole: bool = False, advance: Advance = lambda: None) -> Matrix:
+def run_matrix(root: Path, *, whole: bool = False, advance: Advance = lambda: None) -> Matrix:
     """Every case against the mutants, in two processes.
 
     Raises:
@@ -94,7 +94,7 @@ def _columns_of_group(group: tuple[Task, ...]) -> tuple[tuple[str, tuple[str, ..
 def row(name: str, cases: Sequence[AnyCase], columns: Mapping[str, Iterable[str]]) -> Row:
     """The row of a mutant, of the columns of all cases."""
     killers = [case for case in cases if name in columns[case.id]]
-    broken = tuple(sorted(one.id for one in OBLIGATIONS.values() if name in one.broken_by))
+    broken = tuple(sorted(one.id for one in MODEL_PROPERTIES.values() if name in one.broken_by))
     return Row(name, len(killers), spread(killers), broken)
 
 
@@ -106,14 +106,14 @@ def spread(killers: Sequence[AnyCase]) -> tuple[str, ...]:
     kinds: dict[str, list[str]] = {}
     for place, identifier in first.items():
         kinds.setdefault(place.partition("/")[0], []).append(identifier)
-    turns = (ids[turn] for turn in range(NAMED) for ids in kinds.values() if turn < len(ids))
-    return tuple(identifier for identifier, _ in zip(turns, range(NAMED), strict=False))
+    in_order = (ids[rank] for rank in range(NAMED) for ids in kinds.values() if rank < len(ids))
+    return tuple(identifier for identifier, _ in zip(in_order, range(NAMED), strict=False))
 
 
 def keep(matrix: Matrix, root: Path) -> Path:
     """Write what is kept of a matrix."""
     rows = {
-        one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "obligations": one.obligations}
+        one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "obligations": one.properties}
         for one in matrix.rows
     }
     return save_recorded(root, SOURCE, {"cases": matrix.cases, "mutants": rows})
@@ -131,11 +131,11 @@ def kept_matrix(root: Path) -> Matrix:
         raise ResultsFileError(
             f"{results_file(root, SOURCE)}: no matrix is recorded; run `hudi-conformance mutants matrix`"
         )
-    return Matrix(found["cases"], tuple(_row(name, told) for name, told in found["mutants"].items()))
+    return Matrix(found["cases"], tuple(_row(name, row) for name, row in found["mutants"].items()))
 
 
-def _row(name: str, told: Mapping[str, object]) -> Row:
-    cases, obligations = told["cases"], told["obligations"]
+def _row(name: str, row: Mapping[str, object]) -> Row:
+    cases, properties = row["cases"], row["obligations"]
     assert isinstance(cases, list)
-    assert isinstance(obligations, list)
-    return Row(name, int(str(told["killed_by"])), tuple(cases), tuple(obligations))
+    assert isinstance(properties, list)
+    return Row(name, int(str(row["killed_by"])), tuple(cases), tuple(properties))

@@ -19,9 +19,9 @@ the number of cases that there were. Rows of mutants that came since were played
 A mutant is the model with one rule broken, or its files read and written with a rule of bytes broken. It can be asked
 like any implementation: `python -m hudi_conformance.adapters.model --mutant NAME`. What no case tells from the model
 is a rule that the suite does not test; some rules show only in what processes do between two answers, and there an
-obligation (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here,
+property (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here,
 up to three, and plays one whole row, which the record itself draws, or what `HUDI_CONFORMANCE_LOT` says. Cases that
-write count for the mutants that they name, and for those that nothing else tells from the model, unless the matrix was
+write count for the mutants that they name, and for those that nothing else shows from the model, unless the matrix was
 played with `--whole`."""
 
 
@@ -51,11 +51,11 @@ def unbroken_musts(root: Path) -> tuple[Clause, ...]:
 
 def _figures(root: Path, matrix: Matrix) -> Iterator[str]:
     by_cases = [one for one in matrix.rows if one.killed_by]
-    alone = [one for one in matrix.rows if not one.killed_by and one.obligations]
+    alone = [one for one in matrix.rows if not one.killed_by and one.properties]
     lost = [one for one in matrix.rows if one.survives]
     unbroken = unbroken_musts(root)
     yield f"- {len(matrix.rows)} mutants, {matrix.cases} cases: {len(by_cases)} mutants are killed by cases"
-    yield f"- {len(alone)} by obligations alone: {_listed(alone)}"
+    yield f"- {len(alone)} by properties alone: {_listed(alone)}"
     yield f"- {len(lost)} by nothing: {_listed(lost)}"
     yield f"- must-clauses without a mutant: {len(unbroken)}"
     for one in unbroken:
@@ -67,12 +67,12 @@ def _listed(rows: list[Row]) -> str:
 
 
 def _rows(matrix: Matrix) -> Iterator[str]:
-    told = (
+    cells = (
         (f"`{one.mutant}`", *_sentence(one.mutant), one.killed_by, " ".join(map(_short, one.cases)), _also(one))
         for one in matrix.rows
     )
     head = ("mutant", "clauses", "what it does", "killed by", "such as", "breaks")
-    yield from markdown_table(head, told)
+    yield from markdown_table(head, cells)
 
 
 def _sentence(name: str) -> tuple[str, str]:
@@ -85,4 +85,4 @@ def _short(identifier: str) -> str:
 
 
 def _also(one: Row) -> str:
-    return " ".join(one.obligations[:3])
+    return " ".join(one.properties[:3])

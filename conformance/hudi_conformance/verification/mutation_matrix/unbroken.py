@@ -5,6 +5,6 @@ from typing import Final
 
 UNBROKEN: Final[Mapping[str, str]] = {
     "PR-008": "It orders how a writer puts two files; the model changes the properties in one step, and no answer "
-    "tells in which order they came. The tests of the format stop a writer between any two of its steps.",
+    "states in which order they came. The tests of the format stop a writer between any two of its steps.",
 }
 """By the clause's id. A clause that gets a mutant has to leave this list, and no other clause may lack one."""

@@ -1,18 +1,18 @@
-"""What must hold of the model: every proof obligation by id, proved or refuted, with the mutants that break it."""
+"""What must hold of the model: every property by id, proved or refuted, with the mutants that break it."""
 
 import importlib
 import pkgutil
 
 from hudi_conformance.verification.properties.registry import (
-    OBLIGATIONS,
+    MODEL_PROPERTIES,
     Counterexample,
-    Obligation,
+    ModelProperty,
     Verdict,
-    obligation,
+    model_property,
     property_check,
 )
 
-__all__ = ["OBLIGATIONS", "Counterexample", "Obligation", "Verdict", "obligation", "property_check"]
+__all__ = ["MODEL_PROPERTIES", "Counterexample", "ModelProperty", "Verdict", "model_property", "property_check"]
 
 for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_found.name)

@@ -8,7 +8,7 @@ from itertools import product
 from hudi_model import history
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, Effects, perform
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.services import archival
@@ -17,31 +17,31 @@ from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, entries_by_action
 from hudi_model_tools import transitions
 
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
-from hudi_conformance.verification.properties.told_tables import (
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
+from hudi_conformance.verification.properties.scenario_tables import (
     BEYOND,
     BY_VERSIONS,
     SETTINGS,
-    ToldTable,
+    TableBuilder,
     grown,
     layout_of,
+    scenario_tables,
     stages,
     steps_of,
-    told,
-    told_tables,
+    table_of_events,
     version_of,
 )
 
 
 def _done(table: Table) -> list[tuple[InstantTime, Action, Content, InstantTime | None]]:
-    done = (one for one in whole_timeline(table) if one.state is State.COMPLETED)
+    done = (one for one in full_timeline(table) if one.state is State.COMPLETED)
     return [(one.requested, one.action, one.content, one.completed) for one in done]
 
 
 def _plans(table: Table) -> dict[InstantTime, Content]:
     archived = {one.requested: one.plan for one in history.history_instants(table.history, layout_of(table))}
-    asked = (one for one in table.timeline if one.state is State.REQUESTED)
-    return {**{one.requested: one.content for one in asked}, **archived}
+    requested = (one for one in table.timeline if one.state is State.REQUESTED)
+    return {**{one.requested: one.content for one in requested}, **archived}
 
 
 def _rows(table: Table) -> list[tuple[InstantTime, Action]]:
@@ -50,7 +50,7 @@ def _rows(table: Table) -> list[tuple[InstantTime, Action]]:
     return [(one.requested, one.action) for file in history.current_files(table.history) for one in file.instants]
 
 
-def _told_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
+def _reported_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
     if _done(table) != _done(before):
         raise Counterexample("the whole timeline is another one", table, steps)
     if any(count > 1 for count in Counter(_rows(table)).values()):
@@ -59,7 +59,7 @@ def _told_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
         raise Counterexample("a plan is lost", table, steps)
 
 
-@obligation(
+@model_property(
     "PO-101",
     "Each completed action is in the whole timeline once, with its plan, whenever archival dies and is done again",
     "AR-001 AR-002 AR-010 HS-001 HS-007 HS-008 HS-010",
@@ -68,28 +68,28 @@ def _told_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
     exhaustive=True,
 )
 def _once_after_every_crash() -> None:
-    for table in told_tables():
+    for table in scenario_tables():
         first = archival.archive(table, SETTINGS)
         for number, left in stages(table, first):
-            _told_once(left, table, steps_of(first, number))
+            _reported_once(left, table, steps_of(first, number))
             again = archival.archive(left, SETTINGS)
-            _told_once(perform(left, again), table, (*steps_of(first, number), "-- again --"))
+            _reported_once(perform(left, again), table, (*steps_of(first, number), "-- again --"))
     _once_after_two_crashes("wwwkwwwwww", 9)
     _once_after_two_crashes("wwwkwww", 6)
 
 
 def _once_after_two_crashes(events: str, version: int) -> None:
     """A crash, two more writes, and another crash: at every pair of effects."""
-    table = told(events, version)
+    table = table_of_events(events, version)
     first = archival.archive(table, SETTINGS)
     for number, left in stages(table, first):
         longer, whole = grown(left, events + "ww"), grown(table, events + "ww")
         second = archival.archive(longer, SETTINGS)
         for later, again in stages(longer, second):
-            _told_once(again, whole, (*steps_of(first, number), "two writes", *steps_of(second, later)))
+            _reported_once(again, whole, (*steps_of(first, number), "two writes", *steps_of(second, later)))
 
 
-@obligation(
+@model_property(
     "PO-102",
     "Archival changes no answer, whenever it dies",
     "AR-001 AR-005 AR-007 AR-009 AR-011 TL-018",
@@ -98,7 +98,7 @@ def _once_after_two_crashes(events: str, version: int) -> None:
     exhaustive=True,
 )
 def _no_answer_changes() -> None:
-    for table, settings in product(told_tables(), (SETTINGS, BEYOND, BY_VERSIONS)):
+    for table, settings in product(scenario_tables(), (SETTINGS, BEYOND, BY_VERSIONS)):
         rows = _answer(table)
         effects = archival.archive(table, settings)
         for number, left in stages(table, effects):
@@ -113,7 +113,7 @@ def _answer(table: Table) -> object:
         return refused.reason
 
 
-@obligation(
+@model_property(
     "PO-103",
     "Archival removes no file of a pending action, nothing that a savepoint keeps, and no savepoint",
     "AR-001 AR-004 AR-006",
@@ -121,7 +121,7 @@ def _answer(table: Table) -> object:
     exhaustive=True,
 )
 def _pending_and_saved_stay() -> None:
-    for table, settings in product(told_tables(), (SETTINGS, BEYOND, BY_VERSIONS)):
+    for table, settings in product(scenario_tables(), (SETTINGS, BEYOND, BY_VERSIONS)):
         left = perform(table, archival.archive(table, settings))
         saved = {one.requested for one in table.timeline if one.action is Action.SAVEPOINT}
         done = {one.requested for one in table.timeline if one.state is State.COMPLETED}
@@ -131,7 +131,7 @@ def _pending_and_saved_stay() -> None:
             raise Counterexample(f"archival removed {', '.join(lost)}", left)
 
 
-@obligation(
+@model_property(
     "PO-105",
     "The order in which actions completed is not affected by archival",
     "AR-001 HS-007 TL-013 TL-024",
@@ -139,7 +139,7 @@ def _pending_and_saved_stay() -> None:
     exhaustive=True,
 )
 def _completion_order_stays() -> None:
-    for table in told_tables():
+    for table in scenario_tables():
         effects = archival.archive(table, SETTINGS)
         for number, left in stages(table, effects):
             if _completion_order(left) != _completion_order(table):
@@ -148,13 +148,13 @@ def _completion_order_stays() -> None:
 
 def _completion_order(table: Table) -> list[InstantTime]:
     """By completion; as released, a missing completion time is the requested one, before version 8 all of them."""
-    data = [one for one in whole_timeline(table) if one.action in WRITE_ACTIONS and one.state is State.COMPLETED]
+    data = [one for one in full_timeline(table) if one.action in WRITE_ACTIONS and one.state is State.COMPLETED]
     if any(one.completed is None for one in data) and version_of(table) >= 8:
         return []
     return [one.requested for one in sorted(data, key=lambda one: (one.completed or one.requested, one.requested))]
 
 
-@obligation(
+@model_property(
     "PO-109",
     "An archival that is done again without a look into the history writes no action twice, as in the release",
     "AR-002",
@@ -163,10 +163,10 @@ def _completion_order(table: Table) -> list[InstantTime]:
     exhaustive=True,
 )
 def _again_without_a_look() -> None:
-    table = told("wwwkwwww")
+    table = table_of_events("wwwkwwww")
     for number, left in stages(table, _blind(table)):
         longer = grown(left, "wwwkwwwwww")
-        _told_once(perform(longer, _blind(longer)), grown(table, "wwwkwwwwww"), steps_of(_blind(table), number))
+        _reported_once(perform(longer, _blind(longer)), grown(table, "wwwkwwwwww"), steps_of(_blind(table), number))
 
 
 def _blind(table: Table) -> Effects:
@@ -180,7 +180,7 @@ def _blind(table: Table) -> Effects:
     return (*archival.publish(table, rows, 0), *archival.removal(groups))
 
 
-@obligation(
+@model_property(
     "PO-110",
     "Deleting a savepoint changes no answer",
     "AR-014 TL-018",
@@ -193,7 +193,7 @@ def _savepoint_deleted_after_a_gap() -> None:
     _savepoint_deleted(BEYOND)
 
 
-@obligation(
+@model_property(
     "PO-111",
     "Deleting a savepoint that archival has not passed changes no answer",
     "AR-006 AR-014 TL-018",
@@ -206,7 +206,7 @@ def _savepoint_deleted_before_a_gap() -> None:
 
 def _savepoint_deleted(settings: Mapping[str, str]) -> None:
     for events in ("wwswwwwww", "wswwwwwww", "wwwswwwww"):
-        table = told(events)
+        table = table_of_events(events)
         left = perform(table, archival.archive(table, settings))
         kept = tuple(one for one in left.timeline if one.action is not Action.SAVEPOINT)
         freed = replace(left, timeline=kept)
@@ -215,7 +215,7 @@ def _savepoint_deleted(settings: Mapping[str, str]) -> None:
             raise Counterexample(message, freed, (*events, "archival", "the savepoint is deleted"))
 
 
-@obligation(
+@model_property(
     "PO-113",
     "An interrupted archival leaves a timeline without faults",
     "TL-003 AR-010 AR-011",
@@ -223,7 +223,7 @@ def _savepoint_deleted(settings: Mapping[str, str]) -> None:
     exhaustive=True,
 )
 def _no_faults_after_a_crash() -> None:
-    for table in told_tables():
+    for table in scenario_tables():
         effects = archival.archive(table, SETTINGS)
         for number, left in stages(table, effects):
             archived = (one.requested for one in history.history_instants(left.history, layout_of(left)))
@@ -240,7 +240,7 @@ def _is_old(entry: TimelineEntry, table: Table) -> bool:
     return entry.requested in archived and entry.requested not in done
 
 
-@obligation(
+@model_property(
     "PO-114",
     "Archival keeps what completed after the metadata table's last compaction, and all of it before the first",
     "AR-008",
@@ -248,12 +248,12 @@ def _is_old(entry: TimelineEntry, table: Table) -> bool:
     exhaustive=True,
 )
 def _metadata_table_first() -> None:
-    table = told("wwwwwwww")
+    table = table_of_events("wwwwwwww")
     for compacted in range(30):
-        metadata = ToldTable(9, [], [], clock=compacted)
+        metadata = TableBuilder(9, [], [], clock=compacted)
         metadata.write(Action.COMPACTION)
         last = metadata.entries[0].requested
-        for guarded in (replace(table, metadata=metadata.table()), replace(table, metadata=told(""))):
+        for guarded in (replace(table, metadata=metadata.table()), replace(table, metadata=table_of_events(""))):
             bound = last if guarded.metadata and guarded.metadata.timeline else ""
             left = perform(guarded, archival.archive(guarded, SETTINGS)).timeline
             gone = [one for one in table.timeline if one not in left]
@@ -262,7 +262,7 @@ def _metadata_table_first() -> None:
                 raise Counterexample(f"archival removed {', '.join(sorted(early))}", guarded)
 
 
-@obligation(
+@model_property(
     "PO-115",
     "Markers of an archived action are gone before its files are",
     "AR-009",
@@ -270,7 +270,7 @@ def _metadata_table_first() -> None:
     exhaustive=True,
 )
 def _markers_first() -> None:
-    for table in told_tables():
+    for table in scenario_tables():
         effects = archival.archive(table, SETTINGS)
         names = [one.name for one in effects if isinstance(one, DeleteInstant)]
         for number, left in stages(table, effects):

@@ -15,19 +15,19 @@ from hudi_model.tables import RELEASED, TEXT, Readings, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data, completion
 
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
-from hudi_conformance.verification.properties.told_tables import SCHEMA, SETTINGS, told_tables
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
+from hudi_conformance.verification.properties.scenario_tables import SCHEMA, SETTINGS, scenario_tables
 
 
-@obligation(
+@model_property(
     "PO-343",
-    "What changed in a range is told after archival as before, or refused where a write of the range was archived",
+    "What changed in a range is reported after archival as before, or refused where a write of the range was archived",
     "CD-006 AR-001 HS-008",
     broken_by="archived-range-answered",
     exhaustive=True,
 )
-def _changes_are_told_or_refused() -> None:
-    for table in map(_with_feed, told_tables()):
+def _changes_are_reported_or_refused() -> None:
+    for table in map(_with_feed, scenario_tables()):
         left = perform(table, archival.archive(table, SETTINGS))
         active = {one.requested for one in left.timeline}
         writes = completed_data(open_table(table).timeline)
@@ -50,7 +50,7 @@ def _changes(table: Table, begin: str) -> object:
         return refused.reason
 
 
-@obligation(
+@model_property(
     "PO-344",
     "What the table was at an earlier time is answered after archival as before, its columns too",
     "AR-001 DM-003 HS-008 RD-010",
@@ -58,7 +58,7 @@ def _changes(table: Table, begin: str) -> object:
     exhaustive=True,
 )
 def _past_stays() -> None:
-    for table in map(_with_growing_schema, told_tables()):
+    for table in map(_with_growing_schema, scenario_tables()):
         left = perform(table, archival.archive(table, SETTINGS))
         for one, readings in product(completed_data(open_table(table).timeline), (RELEASED, TEXT)):
             time = completion(one)

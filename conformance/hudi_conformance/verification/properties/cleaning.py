@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import DAYS, Step, Story, played, shapes, stories, taken
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 from hudi_conformance.verification.properties.service_checks import (
     AGAIN,
     BEFORE,
@@ -43,16 +43,16 @@ from hudi_conformance.verification.properties.service_checks import (
 )
 
 
-@obligation(
+@model_property(
     "PO-203",
     "Cleaning never changes the latest table, under any policy",
     "CN-001 CN-002 CN-003 CN-004 CN-009",
     broken_by="clean-takes-the-newest-slice",
 )
 @property_check
-@given(told=busy_of_both_types("compaction", "clustering", "log_compaction"), policy=st.sampled_from(POLICIES))
-def _cleaning_keeps_the_table(told: Story, policy: str) -> None:
-    keeps_the_table(told, "cleaning", {**EAGER, "hoodie.clean.policy": policy})
+@given(story=busy_of_both_types("compaction", "clustering", "log_compaction"), policy=st.sampled_from(POLICIES))
+def _cleaning_keeps_the_table(story: Story, policy: str) -> None:
+    keeps_the_table(story, "cleaning", {**EAGER, "hoodie.clean.policy": policy})
 
 
 NOT_RETAINED = frozenset({Reason.RANGE_NOT_RETAINED})
@@ -85,34 +85,36 @@ def refuse_wrong_past(
             )
 
 
-def keeps_the_past(told: Story, policy: str, index: str, dies: int, readings: Readings) -> None:
+def keeps_the_past(story: Story, policy: str, index: str, crash: int, readings: Readings) -> None:
     """A clean is planned, dies after some of its effects and is tried again; the past stays or is refused."""
     settings = {**EAGER, "hoodie.clean.policy": policy, "hoodie.index.type": index}
-    table, planned = ready(told, "cleaning", settings)
+    table, planned = ready(story, "cleaning", settings)
     if not planned:
         return
     past, waiting = history(table, readings), perform(table, planned)
     earliest = plans.plan_of(waiting, PLAN, CleanPlan).earliest_to_retain
-    left = perform(waiting, cleaning.execute(waiting, PLAN, DONE)[:dies])
+    left = perform(waiting, cleaning.execute(waiting, PLAN, DONE)[:crash])
     if not plans.is_completed(left, PLAN):
         refuse_wrong_past(left, past, earliest, GOING, readings)
     again = perform(left, cleaning.execute(left, PLAN, AGAIN))
     refuse_wrong_past(again, past, earliest, NOT_RETAINED, readings)
 
 
-@obligation(
+@model_property(
     "PO-205",
     "Time travel answers what it did until an instant is cleaned, and is refused afterwards, never wrong",
     "CN-002 CN-003 CN-004 CN-007 CN-012 RD-014",
     broken_by="clean-takes-every-old-slice clean-takes-replaced-groups-at-once retried-clean-forgets-the-first-try",
 )
 @property_check
-@given(told=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, dies=st.integers(0, 12))
-def _the_past_stays_or_is_refused(told: Story, policy: str, index: str, dies: int) -> None:
-    keeps_the_past(told, policy, index, dies, RELEASED)
+@given(
+    story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, crash=st.integers(0, 12)
+)
+def _the_past_stays_or_is_refused(story: Story, policy: str, index: str, crash: int) -> None:
+    keeps_the_past(story, policy, index, crash, RELEASED)
 
 
-@obligation(
+@model_property(
     "PO-223",
     "Time travel along completion times answers what it did until cleaned, and is refused afterwards, never wrong",
     "CN-002 CN-003 CN-004 CN-007 RD-010 RD-014",
@@ -120,12 +122,14 @@ def _the_past_stays_or_is_refused(told: Story, policy: str, index: str, dies: in
     broken_by="clean-takes-every-old-slice",
 )
 @property_check
-@given(told=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, dies=st.integers(0, 12))
-def _the_past_by_completion_stays_or_is_refused(told: Story, policy: str, index: str, dies: int) -> None:
-    keeps_the_past(told, policy, index, dies, Readings(time_travel=Reading.TEXT))
+@given(
+    story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, crash=st.integers(0, 12)
+)
+def _the_past_by_completion_stays_or_is_refused(story: Story, policy: str, index: str, crash: int) -> None:
+    keeps_the_past(story, policy, index, crash, Readings(time_travel=Reading.TEXT))
 
 
-@obligation(
+@model_property(
     "PO-206",
     "The cleaner removes nothing that a retained instant, a savepoint or a pending plan needs",
     "CN-005 CN-008",
@@ -133,16 +137,16 @@ def _the_past_by_completion_stays_or_is_refused(told: Story, policy: str, index:
 )
 @property_check
 @given(
-    told=busy_of_both_types("compaction", "log_compaction"),
+    story=busy_of_both_types("compaction", "log_compaction"),
     service=st.sampled_from(("compaction", "compaction", "log_compaction", "clustering")),
     policy=st.sampled_from((*POLICIES, *POLICIES[2:])),
     chosen=st.integers(0, 7),
     later=st.lists(st.sampled_from(DAYS), min_size=1, max_size=3),
 )
-def _the_cleaner_spares_what_is_needed(told: Story, service: str, policy: str, chosen: int, later: list[str]) -> None:
-    if told.shape.table_type == "COPY_ON_WRITE":
+def _the_cleaner_spares_what_is_needed(story: Story, service: str, policy: str, chosen: int, later: list[str]) -> None:
+    if story.shape.table_type == "COPY_ON_WRITE":
         service = "clustering"
-    table, saved = with_savepoint(played(told, EAGER), chosen)
+    table, saved = with_savepoint(played(story, EAGER), chosen)
     table = try_write(table, all_keys("d1"), BEFORE - 9)
     table = perform(table, module_of(service).schedule(table, tick(BEFORE), EAGER))
     for number, day in enumerate(later):
@@ -157,7 +161,7 @@ def _the_cleaner_spares_what_is_needed(told: Story, service: str, policy: str, c
     gone = saved - {(one.partition, one.name) for one in table.base_files}
     gone -= {(one.partition, one.name) for one in table.log_files}
     if gone:
-        raise Counterexample(f"a savepoint lost {sorted(gone)}", table, told.lines())
+        raise Counterexample(f"a savepoint lost {sorted(gone)}", table, story.lines())
     waiting = {one.requested for one in table.timeline} - {
         one.requested for one in table.timeline if one.state is State.COMPLETED
     }
@@ -167,8 +171,8 @@ def _the_cleaner_spares_what_is_needed(told: Story, service: str, policy: str, c
         except Rejection as rejection:
             if rejection.reason is Reason.WRITE_CONFLICT:
                 continue
-            raise Counterexample(f"a pending plan cannot be executed: {rejection}", table, told.lines()) from rejection
-        refuse_change(after, expected, told, f"{service} after a clean")
+            raise Counterexample(f"a pending plan cannot be executed: {rejection}", table, story.lines()) from rejection
+        refuse_change(after, expected, story, f"{service} after a clean")
 
 
 def with_savepoint(table: Table, chosen: int) -> tuple[Table, frozenset[tuple[str, str]]]:
@@ -183,22 +187,22 @@ def with_savepoint(table: Table, chosen: int) -> tuple[Table, frozenset[tuple[st
 DAY = 24 * 3600 * 1000
 
 
-def expires_nothing_young(told: Story, cut: int) -> None:
+def expires_nothing_young(story: Story, cut: int) -> None:
     """Partitions expire; what was written since the limit is there."""
     settings = {"hoodie.partition.ttl.strategy.days.retain": "1"}
-    table, now, limit = played(told), tick(DAY + 10 * cut), tick(10 * cut)
+    table, now, limit = played(story), tick(DAY + 10 * cut), tick(10 * cut)
     expired = time_to_live.expired_partitions(table, now, settings)
     expected = [one for one in rows_and_origins(table) if dict(one)["_hoodie_partition_path"] not in expired]
     young = [one for one in rows_and_origins(table) if dict(one)["_hoodie_commit_time"] >= limit]
     table = perform(table, time_to_live.schedule(table, now, settings))
     if expired:
         table = perform(table, time_to_live.execute(table, now, tick(DAY + 10 * cut + 5), settings))
-    refuse_change(table, expected, told, f"{expired} expired")
+    refuse_change(table, expected, story, f"{expired} expired")
     if not {*young} <= {*rows_and_origins(table)}:
-        raise Counterexample(f"{expired} expired at {limit} and took {short(young)}", table, told.lines())
+        raise Counterexample(f"{expired} expired at {limit} and took {short(young)}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-217",
     "Time to live deletes the partitions it names, and in them no row that is younger than the days to keep",
     "CN-013 CN-014",
@@ -206,12 +210,12 @@ def expires_nothing_young(told: Story, cut: int) -> None:
     broken_by="live-partitions-expire",
 )
 @property_check
-@given(told=busy(shapes(types=("COPY_ON_WRITE",), partitioned=(True,))), cut=st.integers(0, 6))
-def _no_young_row_expires(told: Story, cut: int) -> None:
-    expires_nothing_young(told, cut)
+@given(story=busy(shapes(types=("COPY_ON_WRITE",), partitioned=(True,))), cut=st.integers(0, 6))
+def _no_young_row_expires(story: Story, cut: int) -> None:
+    expires_nothing_young(story, cut)
 
 
-@obligation(
+@model_property(
     "PO-222",
     "Time to live deletes no row that is younger than the days to keep, whatever the table type",
     "CN-013",
@@ -219,21 +223,21 @@ def _no_young_row_expires(told: Story, cut: int) -> None:
     holds_instead="PO-217",
 )
 @property_check
-@given(told=stories(shapes((9,), ("MERGE_ON_READ",), partitioned=(True,)), WRITES), cut=st.integers(0, 6))
-def _young_log_rows_expire(told: Story, cut: int) -> None:
-    expires_nothing_young(told, cut)
+@given(story=stories(shapes((9,), ("MERGE_ON_READ",), partitioned=(True,)), WRITES), cut=st.integers(0, 6))
+def _young_log_rows_expire(story: Story, cut: int) -> None:
+    expires_nothing_young(story, cut)
 
 
-@obligation(
+@model_property(
     "PO-219",
     "A partition that a clean removes whole takes nothing with it that was written since the plan",
     "CN-011",
     broken_by="partition-goes-with-what-came-since",
 )
 @property_check
-@given(told=busy(shapes(types=("COPY_ON_WRITE",), partitioned=(True,))), day=st.sampled_from(DAYS), writes=...)
-def _a_partition_goes_only_empty(told: Story, day: str, *, writes: bool) -> None:
-    table = taken(played(told), Step(Operation.DELETE_PARTITION, partitions=(day,)), BEFORE)
+@given(story=busy(shapes(types=("COPY_ON_WRITE",), partitioned=(True,))), day=st.sampled_from(DAYS), writes=...)
+def _a_partition_goes_only_empty(story: Story, day: str, *, writes: bool) -> None:
+    table = taken(played(story), Step(Operation.DELETE_PARTITION, partitions=(day,)), BEFORE)
     planned = cleaning.schedule(table, PLAN, {**EAGER, "hoodie.clean.policy": POLICIES[2]})
     table = perform(table, planned)
     if writes:
@@ -241,12 +245,12 @@ def _a_partition_goes_only_empty(told: Story, day: str, *, writes: bool) -> None
     expected = rows_and_origins(table)
     if planned:
         table = perform(table, cleaning.execute(table, PLAN, DONE))
-    refuse_change(table, expected, told, "a partition was removed")
+    refuse_change(table, expected, story, "a partition was removed")
     if not writes and day in table.partitions:
-        raise Counterexample(f"{day} holds nothing and is still a partition", table, told.lines())
+        raise Counterexample(f"{day} holds nothing and is still a partition", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-220",
     "A log file whose write token is not the latest of its slice can go",
     "CN-010",
@@ -254,9 +258,9 @@ def _a_partition_goes_only_empty(told: Story, day: str, *, writes: bool) -> None
     holds_instead="PO-203",
 )
 @property_check
-@given(told=stories(shapes((6,), ("MERGE_ON_READ",)), WRITES))
-def _older_write_tokens_count(told: Story) -> None:
-    table = played(told)
+@given(story=stories(shapes((6,), ("MERGE_ON_READ",)), WRITES))
+def _older_write_tokens_count(story: Story) -> None:
+    table = played(story)
     slices = snapshot_slices(view_at(open_table(table), None, RELEASED))
     kept: set[LogFile | str] = set()
     for one in slices:
@@ -267,6 +271,6 @@ def _older_write_tokens_count(told: Story) -> None:
         log_files=tuple(log for log in table.log_files if log.name in kept),
     )
     try:
-        refuse_change(fewer, rows_and_origins(table), told, "logs with older write tokens went")
+        refuse_change(fewer, rows_and_origins(table), story, "logs with older write tokens went")
     except Rejection as rejection:
-        raise Counterexample(f"logs with older write tokens went: {rejection}", table, told.lines()) from rejection
+        raise Counterexample(f"logs with older write tokens went: {rejection}", table, story.lines()) from rejection

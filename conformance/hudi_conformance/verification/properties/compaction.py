@@ -26,7 +26,7 @@ from hudi_conformance.verification.properties.histories import (
     stories,
     taken,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 from hudi_conformance.verification.properties.service_checks import (
     DONE,
     LAST,
@@ -48,46 +48,46 @@ from hudi_conformance.verification.properties.service_checks import (
 )
 
 
-@obligation(
+@model_property(
     "PO-200",
     "Compaction never changes the table, wherever it dies and is tried again",
     "CP-002 CP-004 CP-005 CP-006 CP-010",
     broken_by="compaction-reads-logs-only plan-skips-a-log",
 )
 @property_check
-@given(told=busy(MERGE_ON_READ, "log_compaction", "clustering"))
-def _compaction_keeps_the_table(told: Story) -> None:
-    keeps_the_table(told, "compaction")
+@given(story=busy(MERGE_ON_READ, "log_compaction", "clustering"))
+def _compaction_keeps_the_table(story: Story) -> None:
+    keeps_the_table(story, "compaction")
 
 
-@obligation(
+@model_property(
     "PO-228",
     "A compaction whose file groups were replaced since it was planned changes nothing, carried out or not",
     "CP-014 RD-003",
     broken_by="new-slice-revives-a-replaced-group",
 )
 @property_check
-@given(told=busy(MERGE_ON_READ), day=st.sampled_from(DAYS))
-def _compaction_of_replaced_groups(told: Story, day: str) -> None:
-    table, planned = ready(told, "compaction")
+@given(story=busy(MERGE_ON_READ), day=st.sampled_from(DAYS))
+def _compaction_of_replaced_groups(story: Story, day: str) -> None:
+    table, planned = ready(story, "compaction")
     if not planned:
         return
     table = taken(perform(table, planned), Step(Operation.INSERT_OVERWRITE, all_keys(day)), SOON)
     expected = rows_and_origins(table)
     for left in prefixes(table, compaction.execute(table, PLAN, DONE)):
-        refuse_change(left, expected, told, "compaction of replaced groups")
+        refuse_change(left, expected, story, "compaction of replaced groups")
 
 
-@obligation(
+@model_property(
     "PO-207",
     "A compaction writes exactly the rows that its slices held, each once",
     "CP-004 CP-007",
     broken_by="compaction-reads-logs-only",
 )
 @property_check
-@given(told=busy(MERGE_ON_READ, "log_compaction"))
-def _a_new_base_file_holds_the_merged_slice(told: Story) -> None:
-    table, planned = ready(told, "compaction")
+@given(story=busy(MERGE_ON_READ, "log_compaction"))
+def _a_new_base_file_holds_the_merged_slice(story: Story) -> None:
+    table, planned = ready(story, "compaction")
     if not planned:
         return
     view = view_at(open_table(table), None, RELEASED)
@@ -98,7 +98,7 @@ def _a_new_base_file_holds_the_merged_slice(told: Story) -> None:
         records = one.records if isinstance(one.records, tuple) else ()
         if keys_of(records) != keys_of(held[one.file_id]):
             detail = f"{len(held[one.file_id])} rows became {len(records)} in {one.name}"
-            raise Counterexample(detail, table, told.lines())
+            raise Counterexample(detail, table, story.lines())
 
 
 def keys_of(records: tuple[Record, ...]) -> list[Any]:
@@ -106,38 +106,38 @@ def keys_of(records: tuple[Record, ...]) -> list[Any]:
     return sorted((one.values["_hoodie_record_key"], one.values["_hoodie_commit_seqno"]) for one in records)
 
 
-@obligation(
+@model_property(
     "PO-212",
     "Right after a compaction a read-optimized query answers what a snapshot does",
     "CP-001 CP-004 RD-009",
     broken_by="plan-takes-one-slice",
 )
 @property_check
-@given(told=busy(MERGE_ON_READ, "log_compaction"))
-def _read_optimized_is_fresh_after_compaction(told: Story) -> None:
-    table, planned = ready(told, "compaction")
+@given(story=busy(MERGE_ON_READ, "log_compaction"))
+def _read_optimized_is_fresh_after_compaction(story: Story) -> None:
+    table, planned = ready(story, "compaction")
     table = perform(table, planned)
     if planned:
         table = perform(table, compaction.execute(table, PLAN, DONE))
     optimized = as_rows(read_optimized(table, meta_columns=True).rows)
     if optimized != rows_and_origins(table):
-        raise Counterexample(f"base files hold {short(optimized)}", table, told.lines())
+        raise Counterexample(f"base files hold {short(optimized)}", table, story.lines())
 
 
-def compaction_in_between(told: Story, row: Row) -> None:
+def compaction_in_between(story: Story, row: Row) -> None:
     """One more write, with and without a compaction before it, gives one table."""
-    table, planned = ready(told, "compaction")
+    table, planned = ready(story, "compaction")
     expected = rows_of(try_write(table, (row,), LAST))
     compacted = perform(table, planned)
     if planned:
         compacted = perform(compacted, compaction.execute(compacted, PLAN, DONE))
     found = rows_of(try_write(compacted, (row,), LAST))
     if found != expected:
-        lines = (*told.lines(), "compaction or none", f"upsert {row}")
+        lines = (*story.lines(), "compaction or none", f"upsert {row}")
         raise Counterexample(f"with a compaction {found}, without one {expected}", compacted, lines)
 
 
-@obligation(
+@model_property(
     "PO-213",
     "A later write gives the same table whether or not a compaction ran before it",
     "CP-004 MG-005 MG-013",
@@ -145,12 +145,12 @@ def compaction_in_between(told: Story, row: Row) -> None:
     holds_instead="PO-214",
 )
 @property_check
-@given(told=stories(shapes((9,), ("MERGE_ON_READ",), (EVENT_TIME,), (True,)), WRITES, longest=8), row=LATE)
-def _compaction_shows_in_later_merges(told: Story, row: Row) -> None:
-    compaction_in_between(told, row)
+@given(story=stories(shapes((9,), ("MERGE_ON_READ",), (EVENT_TIME,), (True,)), WRITES, longest=8), row=LATE)
+def _compaction_shows_in_later_merges(story: Story, row: Row) -> None:
+    compaction_in_between(story, row)
 
 
-@obligation(
+@model_property(
     "PO-214",
     "Where the later commit wins, a later write gives the same table whether or not a compaction ran before it",
     "CP-004 MG-002",
@@ -158,6 +158,6 @@ def _compaction_shows_in_later_merges(told: Story, row: Row) -> None:
     broken_by="compaction-reads-logs-only",
 )
 @property_check
-@given(told=busy(shapes(types=("MERGE_ON_READ",), modes=(COMMIT_TIME,))), row=LATE)
-def _compaction_does_not_show_by_commit_time(told: Story, row: Row) -> None:
-    compaction_in_between(told, row)
+@given(story=busy(shapes(types=("MERGE_ON_READ",), modes=(COMMIT_TIME,))), row=LATE)
+def _compaction_does_not_show_by_commit_time(story: Story, row: Row) -> None:
+    compaction_in_between(story, row)

@@ -8,9 +8,9 @@ from hudi_model_tools.explore import Exploration
 from hudi_model_tools.protocol import Move, Protocol, World
 from hudi_model_tools.store import Store
 
-from hudi_conformance.corpus.traces import lines_of, told
+from hudi_conformance.corpus.traces import describe_refusal, lines_of
 from hudi_conformance.verification.properties import laws
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
 from hudi_conformance.verification.properties.scenarios import SCENARIOS, Scenario
 
 INSTANT = re.compile(r"\d{17}")
@@ -39,12 +39,14 @@ def counterexample(name: str, found: Exploration) -> Counterexample:
 
 def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:
     """Moves as lines: who, and what."""
-    told_steps = []
+    steps_text = []
     for move in steps:
-        done = ", ".join(short(line) for line in lines_of(start, (move,)) if not (move.dies and is_lease(line, move)))
-        told_steps.append(f"{move.process.name:<12} {done}{' ✗ dies' if move.dies else ''}".rstrip())
+        done = ", ".join(
+            short(line) for line in lines_of(start, (move,)) if not (move.is_crash and is_lease(line, move))
+        )
+        steps_text.append(f"{move.process.name:<12} {done}{' ✗ dies' if move.is_crash else ''}".rstrip())
         start = move.world
-    return tuple(told_steps)
+    return tuple(steps_text)
 
 
 def is_lease(line: dict[str, str], move: Move) -> bool:
@@ -64,7 +66,7 @@ def brief(value: str) -> str:
     return found[-1] if found else value
 
 
-@obligation(
+@model_property(
     "PO-260",
     "At most one process takes itself for the holder of the lock",
     "LK-001 LK-003 LK-004",
@@ -76,19 +78,19 @@ def _one_holder() -> None:
     explored("writers", laws.one_holder)
 
 
-@obligation(
+@model_property(
     "PO-261",
-    "Instants are unique, whoever asks for them and whoever dies",
+    "Instants are unique, no matter which process asks or crashes",
     "TM-003 TM-005 TL-011 TL-012",
     broken_by="clock-forgets",
     assumptions=ALL_ORDERS,
     exhaustive=True,
 )
-def _sound_times() -> None:
-    explored("writers", laws.sound_times)
+def _valid_times() -> None:
+    explored("writers", laws.valid_times)
 
 
-@obligation(
+@model_property(
     "PO-262",
     "Optimistic writers are serial in the order of their completion, and none of their records is lost",
     "OW-001 OW-002 OW-003 OW-004 OW-005",
@@ -100,7 +102,7 @@ def _serial_writers() -> None:
     explored("writers", laws.answers)
 
 
-@obligation(
+@model_property(
     "PO-263",
     "No row is seen whose write has not completed, also of writers that died",
     "RD-002 TL-017 LF-016",
@@ -112,7 +114,7 @@ def _nothing_uncommitted() -> None:
     explored("writers", laws.nothing_uncommitted)
 
 
-@obligation(
+@model_property(
     "PO-264",
     "A reader gets what had completed when it picked its snapshot, slice by slice, whatever happens meanwhile",
     "RD-001 RD-002 RD-004",
@@ -125,7 +127,7 @@ def _snapshot_isolation() -> None:
     explored("writer-compaction", laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-265",
     "What had completed up to a moment never changes afterwards",
     "TL-013 LK-003",
@@ -137,7 +139,7 @@ def _snapshots_stay() -> None:
     explored("writers", laws.snapshots_stay)
 
 
-@obligation(
+@model_property(
     "PO-266",
     "What a writer that died left behind is removed by a rollback, wherever either of them stopped",
     "RB-001 RB-002 RB-004 RB-009 MK-003",
@@ -149,7 +151,7 @@ def _nothing_left() -> None:
     explored("writers", at_rest=(laws.nothing_left,))
 
 
-@obligation(
+@model_property(
     "PO-267",
     "A plan survives the death of whoever made it, and completes",
     "CP-002 LK-002 RB-004",
@@ -161,7 +163,7 @@ def _plans_complete() -> None:
     explored("writer-compaction", at_rest=(laws.plans_complete,))
 
 
-@obligation(
+@model_property(
     "PO-268",
     "A compaction beside an optimistic writer changes no answer",
     "CP-003 CP-005 OW-006 RD-006 RD-008",
@@ -174,7 +176,7 @@ def _compaction_beside_writer() -> None:
     explored("writers-compaction", laws.answers, crashes=0)
 
 
-@obligation(
+@model_property(
     "PO-269",
     "A compaction beside non-blocking writers changes no answer",
     "SW-001 SW-003 SW-006 CP-009 RD-006",
@@ -186,7 +188,7 @@ def _compaction_beside_streams() -> None:
     explored("stream-compaction", laws.answers, laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-270",
     "Under commit time non-blocking writers are serial in the order of their completion",
     "SW-005 RD-007 MG-002",
@@ -199,7 +201,7 @@ def _streams_by_commit_time() -> None:
     explored("streams-commit-time", laws.answers)
 
 
-@obligation(
+@model_property(
     "PO-271",
     "Under event time non-blocking writers leave the same rows in whatever order they complete",
     "SW-003 SW-005 MG-003",
@@ -211,7 +213,7 @@ def _streams_by_event_time() -> None:
     explored("streams", laws.answers)
 
 
-@obligation(
+@model_property(
     "PO-272",
     "A cleaner beside a reader takes nothing that the reader reads",
     "CN-001 CN-002 RD-004",
@@ -224,7 +226,7 @@ def _cleaner_beside_reader() -> None:
     explored("cleaning", laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-273",
     "A cleaner takes nothing from a reader whose snapshot it retains",
     "CN-001 CN-002 CN-005 RD-014",
@@ -236,7 +238,7 @@ def _cleaner_beside_retained_reader() -> None:
     explored("cleaning", laws.retained_readers)
 
 
-@obligation(
+@model_property(
     "PO-274",
     "A table as of a moment that has passed never changes, by requested time",
     "RD-010 TL-013",
@@ -249,7 +251,7 @@ def _travel_by_requested_time() -> None:
     explored("travel", laws.travel_stays(RELEASED))
 
 
-@obligation(
+@model_property(
     "PO-275",
     "A table as of a moment that has passed never changes, by completion time",
     "RD-010 TL-013",
@@ -261,7 +263,7 @@ def _travel_by_completion_time() -> None:
     explored("travel", laws.travel_stays(TEXT))
 
 
-@obligation(
+@model_property(
     "PO-276",
     "A living writer that is taken for dead and rolled back does no harm",
     "OW-008 TL-023 RB-001 RB-002",
@@ -269,11 +271,11 @@ def _travel_by_completion_time() -> None:
     assumptions=f"{ALL_ORDERS}; heartbeats expire at once",
     exhaustive=True,
 )
-def _taken_for_dead() -> None:
+def _taken_for_failed() -> None:
     explored("slow-writer", laws.answers, laws.readers, laws.nothing_uncommitted)
 
 
-@obligation(
+@model_property(
     "PO-277",
     "A clustering beside a writer changes no answer: one of the two gives way",
     "CL-001 OW-005 OW-011",
@@ -285,7 +287,7 @@ def _clustering_beside_writer() -> None:
     explored("clustering", laws.answers, laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-278",
     "While actions are archived each of them is active or archived at every moment, and readers see the same rows",
     "AR-001 AR-010 HS-008",
@@ -297,7 +299,7 @@ def _archival_loses_nothing() -> None:
     explored("archival", laws.history_whole, laws.answers, laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-279",
     "A cleaner beside a savepoint leaves the files that the savepoint keeps",
     "SR-001 SR-002 CN-005",
@@ -309,7 +311,7 @@ def _savepoint_beside_cleaner() -> None:
     explored("savepoint", laws.saved_files_stay)
 
 
-@obligation(
+@model_property(
     "PO-280",
     "Whatever processes do that keep to the protocol, its trace is accepted",
     "TM-003 TM-005 TL-003 TL-013 MK-001 LK-003 LK-004",
@@ -341,10 +343,10 @@ def all_accepted(scenario: Scenario) -> None:
         if not protocol.moves(world):
             refused = accepts(lines_of(start, found[world]), timeline)
             if refused:
-                raise Counterexample(told(refused), world.shared.table.value, steps_of(start, found[world]))
+                raise Counterexample(describe_refusal(refused), world.shared.table.value, steps_of(start, found[world]))
 
 
-@obligation(
+@model_property(
     "PO-281",
     "In every state the metadata table lists the files of the completed writes, each of them and no others",
     "OW-010 MT-003 MT-004 MT-006",
@@ -356,7 +358,7 @@ def _metadata_agrees() -> None:
     explored("metadata", laws.metadata_agrees, laws.answers)
 
 
-@obligation(
+@model_property(
     "PO-286",
     "An index that is built beside a writer holds what the table's files make it hold, in every state",
     "IG-002 IG-003 IG-004 MT-005",
@@ -365,10 +367,10 @@ def _metadata_agrees() -> None:
     exhaustive=True,
 )
 def _indexing_beside_writer() -> None:
-    explored("indexing", laws.metadata_agrees, laws.metadata_sound, laws.answers)
+    explored("indexing", laws.metadata_agrees, laws.metadata_valid, laws.answers)
 
 
-@obligation(
+@model_property(
     "PO-282",
     "On version 6 a refused write may delete the log files it has made",
     "OW-009 RB-007 LF-015",
@@ -381,7 +383,7 @@ def _deleted_logs_of_version_6() -> None:
     explored("writers-logs-6", laws.readers)
 
 
-@obligation(
+@model_property(
     "PO-283",
     "On version 6 a failed write whose blocks are taken back by a command disturbs no reader",
     "RB-007 LF-015 LF-016",

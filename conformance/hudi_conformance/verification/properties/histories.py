@@ -1,6 +1,6 @@
-"""Random small tables and what happens to them, for every obligation that wants more than one hand-made history.
+"""Random small tables and what happens to them, for every property that wants more than one hand-made history.
 
-    @obligation("PO-nnn", "...", "...", broken_by="...")
+    @property("PO-nnn", "...", "...", broken_by="...")
     @property_check
     @given(told=stories())
     def check(told: Story) -> None:
@@ -110,12 +110,12 @@ class Story:
     steps: tuple[Step, ...]
 
     def lines(self) -> tuple[str, ...]:
-        """The story, to be told."""
+        """The story, to be reported."""
         return (str(self.shape), *(f"{number}. {step}" for number, step in enumerate(self.steps, start=1)))
 
 
 def deletes_are_plain(shape: Shape) -> bool:
-    """Whether a plain dict tells what a delete does.
+    """Whether a plain dict states what a delete does.
 
     In logs under event time a delete without ordering value, then a late upsert, may bring back the row before both.
     """
@@ -186,8 +186,8 @@ def stories(
     brought: st.SearchStrategy[tuple[Row, ...]] | None = None,
 ) -> st.SearchStrategy[Story]:
     """Whole stories. Their operations may repeat, to be drawn more often."""
-    told = st.lists(steps(operations, services, brought), min_size=shortest, max_size=longest).map(tuple)
-    return st.builds(Story, shapes() if of is None else of, told)
+    chosen = st.lists(steps(operations, services, brought), min_size=shortest, max_size=longest).map(tuple)
+    return st.builds(Story, shapes() if of is None else of, chosen)
 
 
 def new_table(shape: Shape) -> Table:

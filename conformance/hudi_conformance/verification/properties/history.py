@@ -16,11 +16,17 @@ from hudi_model_tools import locks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
-from hudi_conformance.verification.properties.told_tables import SETTINGS, ToldTable, stages, steps_of, told
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
+from hudi_conformance.verification.properties.scenario_tables import (
+    SETTINGS,
+    TableBuilder,
+    stages,
+    steps_of,
+    table_of_events,
+)
 
 
-@obligation(
+@model_property(
     "PO-100",
     "Times of processes that take one lock in turn are unique and increase, while clocks differ by the bound at most",
     "TM-003 TM-004 TM-005 TL-012",
@@ -32,7 +38,7 @@ def _times_increase() -> None:
     bound = 2
     moments = [*product(range(3), range(bound + 1))]
     for arrivals in product(moments, repeat=3):
-        instants = locks.generate_in_turn(arrivals, bound)
+        instants = locks.generate_serially(arrivals, bound)
         if list(instants) != sorted(set(instants)):
             raise Counterexample(f"processes that arrive at {arrivals} get {instants}")
     last = None
@@ -50,7 +56,7 @@ def _row(number: int) -> ArchivedInstant:
     return ArchivedInstant(tick(number), tick(100 - number), Action.COMMIT, None)
 
 
-@obligation(
+@model_property(
     "PO-104",
     "Merging levels never changes the history",
     "HS-006 HS-009",
@@ -60,7 +66,7 @@ def _row(number: int) -> ArchivedInstant:
 @given(numbers=_ROWS, size=st.integers(1, 3), batch=st.integers(2, 4))
 def _merging_changes_nothing(numbers: list[int], size: int, batch: int) -> None:
     chunks = [numbers[start : start + size] for start in range(0, len(numbers), size)]
-    table = told("w")
+    table = table_of_events("w")
     for chunk in chunks:
         table = perform(table, archival.publish(table, tuple(map(_row, chunk)), 0))
         merging = archival.merge_levels(table, {"hoodie.timeline.compaction.batch.size": str(batch)})
@@ -72,7 +78,7 @@ def _merging_changes_nothing(numbers: list[int], size: int, batch: int) -> None:
         raise Counterexample("an action is missing from the history", table)
 
 
-@obligation(
+@model_property(
     "PO-106",
     "The name of a history file bounds the requested times in it",
     "HS-005 HS-006",
@@ -87,7 +93,7 @@ def _names_bound_requested_times(numbers: list[int], level: int) -> None:
         raise Counterexample(f"{file.name} holds {', '.join(one.requested for one in file.instants)}")
 
 
-@obligation(
+@model_property(
     "PO-107",
     "The second time in the name of a history file is the greatest completion time in it, as the text says",
     "HS-005",
@@ -105,7 +111,7 @@ def _names_bound_completion_times() -> None:
         raise Counterexample(f"{file.name} holds an action that completed at {tick(9)}")
 
 
-@obligation(
+@model_property(
     "PO-108",
     "A reader sees the history of before or after an archival whole, also while the version file is away",
     "HS-002 HS-003 HS-004 HS-011 AR-010 SA-001",
@@ -114,7 +120,7 @@ def _names_bound_completion_times() -> None:
     exhaustive=True,
 )
 def _readers_see_whole_versions() -> None:
-    table = told("wwwwwwwwww")
+    table = table_of_events("wwwwwwwwww")
     for _ in range(4):
         effects = archival.archive(table, SETTINGS)
         seen = [left for _, left in stages(table, effects)]
@@ -124,15 +130,15 @@ def _readers_see_whole_versions() -> None:
                 "what was in the history is no longer there", seen[-1], steps_of(effects, len(effects))
             )
         for number, left in enumerate(seen):
-            for begun in (left.history, replace(left.history, current=None)):
-                _reads(begun, [one.history for one in seen[number:]], versions, steps_of(effects, number))
+            for past in (left.history, replace(left.history, current=None)):
+                _reads(past, [one.history for one in seen[number:]], versions, steps_of(effects, number))
         table = _with_writes(seen[-1])
 
 
 def _with_writes(table: Table) -> Table:
-    story = ToldTable(9, list(table.timeline), list(table.base_files), clock=1000 * (table.history.current or 0))
+    story = TableBuilder(9, list(table.timeline), list(table.base_files), clock=1000 * (table.history.current or 0))
     for event in "wwww":
-        story.tell(event)
+        story.add_event(event)
     return replace(table, timeline=tuple(story.entries), base_files=tuple(story.files))
 
 
@@ -149,7 +155,7 @@ def _reads(seen: History, later: Iterable[History], versions: Sequence[object], 
         raise Counterexample(str(refused), None, steps) from None
 
 
-@obligation(
+@model_property(
     "PO-112",
     "What is being rolled back never completes, and what has completed is never rolled back",
     "TL-023 TL-017",
@@ -166,21 +172,21 @@ def _rolled_back_never_completes() -> None:
 
 
 def _played(order: tuple[str, ...]) -> None:
-    table = told("wp")
+    table = table_of_events("wp")
     target = max(one.requested for one in table.timeline)
-    story = ToldTable(9, list(table.timeline), list(table.base_files), clock=50)
-    begun = tick(40)
+    story = TableBuilder(9, list(table.timeline), list(table.base_files), clock=50)
+    started = tick(40)
     for step in order:
-        requested = any(one.requested == begun for one in story.entries)
+        requested = any(one.requested == started for one in story.entries)
         completed = any(one.requested == target and one.state is State.COMPLETED for one in story.entries)
         if step == "complete" and conflicts.may_complete(timeline_of(story.entries), target):
             story.enter(target, Action.COMMIT, State.COMPLETED, CommitMetadata())
         elif step == "request" and not completed:
-            story.enter(begun, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
+            story.enter(started, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
         elif step == "remove" and requested:
             story.entries = [one for one in story.entries if one.requested != target or one.state is State.COMPLETED]
         elif step == "finish" and requested:
-            story.enter(begun, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
-    both = {one.requested for one in story.entries if one.state is State.COMPLETED} >= {target, begun}
+            story.enter(started, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
+    both = {one.requested for one in story.entries if one.state is State.COMPLETED} >= {target, started}
     if both:
         raise Counterexample("the write has completed and was rolled back", story.table(), order)

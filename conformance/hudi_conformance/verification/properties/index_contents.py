@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_model.indexes import joined, secondary_key
 from hudi_model.metadata import view_of
-from hudi_model.queries import read_snapshot, sound_snapshot
+from hudi_model.queries import read_snapshot, validated_snapshot
 from hudi_model.writers import Operation
 from hypothesis import assume, given
 
@@ -16,10 +16,10 @@ from hudi_conformance.verification.properties.indexed_tables import (
     indexed,
     refuse_pruned_away,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-306",
     "The record index maps every live key to the one file group that holds it, and holds no other key",
     "IX-020 IX-021",
@@ -27,10 +27,10 @@ from hudi_conformance.verification.properties.registry import Counterexample, ob
     assumptions="released readings; the writers' index is global, too; no overwriting brought a key twice",
 )
 @property_check
-@given(told=stories(shapes((9, 6), partitioned=(True,)), OPERATIONS, ("clustering",), longest=5))
-def located(told: Story) -> None:
+@given(story=stories(shapes((9, 6), partitioned=(True,)), OPERATIONS, ("clustering",), longest=5))
+def located(story: Story) -> None:
     """After upserts that move rows, deletes, overwrites and services."""
-    table = indexed(told)
+    table = indexed(story)
     rows, stored = read_snapshot(table, meta_columns=True).rows, everything(table).get("record_index", {})
     assume(len({one["id"] for one in rows}) == len(rows))
     for one in rows:
@@ -41,42 +41,42 @@ def located(told: Story) -> None:
             or not str(one["_hoodie_file_name"]).startswith(place[1])
         ):
             raise Counterexample(
-                f"{one['_hoodie_record_key']!r} is in {one['_hoodie_file_name']!r}: {place}", table, told.lines()
+                f"{one['_hoodie_record_key']!r} is in {one['_hoodie_file_name']!r}: {place}", table, story.lines()
             )
     if len(rows) != len(stored):
-        raise Counterexample(f"{len(rows)} rows, {len(stored)} keys in the index", table, told.lines())
+        raise Counterexample(f"{len(rows)} rows, {len(stored)} keys in the index", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-307",
     "A secondary index holds the values that merging leaves: a late update that loses changes nothing in it",
     "IX-030 IX-031",
     broken_by="index-of-incoming-rows stale-entries-kept",
 )
 @property_check
-@given(told=HISTORIES)
-def merged_values(told: Story) -> None:
+@given(story=HISTORIES)
+def merged_values(story: Story) -> None:
     """The entries are the pairs of value and key that a snapshot reads."""
-    table = indexed(told)
+    table = indexed(story)
     pairs = {secondary_key(one["note"], str(one["id"])) for one in read_snapshot(table).rows}
     stored = everything(table).get("secondary_index_note", {})
     if pairs != set(stored):
-        raise Counterexample(f"{pairs} are there, {set(stored)} in the index", table, told.lines())
+        raise Counterexample(f"{pairs} are there, {set(stored)} in the index", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-308",
     "Statistics bound every value that a query can see, of the files of its slice and of its partition",
     "MT-011 MT-012 MT-014",
     broken_by="statistics-without-logs statistics-of-first-row",
 )
 @property_check
-@given(told=HISTORIES)
-def bounded(told: Story) -> None:
+@given(story=HISTORIES)
+def bounded(story: Story) -> None:
     """Least, greatest and nulls, of every column of every row."""
-    table = indexed(told)
+    table = indexed(story)
     view, stored = view_of(table), everything(table)
-    by_id = {one.file_id: one for one in sound_snapshot(view)}
+    by_id = {one.file_id: one for one in validated_snapshot(view)}
     for one in read_snapshot(table, meta_columns=True).rows:
         found = next(known for name, known in by_id.items() if str(one["_hoodie_file_name"]).startswith(name))
         for name in ("_hoodie_record_key", "id", "ts", "note", "day"):
@@ -85,7 +85,7 @@ def bounded(told: Story) -> None:
             ranges = [stored.get("column_stats", {}).get(joined(name, where, known.name)) for known in files]
             own = stored.get("partition_stats", {}).get(joined(name, where))
             if not any(bounds(known, value) for known in ranges) or not bounds(own, value):
-                raise Counterexample(f"{name} {value!r}: {ranges}, partition {own}", table, told.lines())
+                raise Counterexample(f"{name} {value!r}: {ranges}, partition {own}", table, story.lines())
 
 
 def bounds(known: Any, value: Any) -> bool:
@@ -96,7 +96,7 @@ def bounds(known: Any, value: Any) -> bool:
     return bool(nulls if value is None else count > nulls and least <= value <= greatest)
 
 
-@obligation(
+@model_property(
     "PO-319",
     "With a global record index every row is found by its key",
     "IX-020 IX-055 OW-018",
@@ -110,5 +110,5 @@ def overwritten_beside_the_index() -> None:
         Step(Operation.UPSERT, ({"id": "a", "day": "d1", "ts": 1, "note": "one"},)),
         Step(Operation.INSERT_OVERWRITE, ({"id": "a", "day": "d2", "ts": 1, "note": "two"},)),
     )
-    told = Story(Shape(), steps)
-    refuse_pruned_away(indexed(told), ["id", "=", "a"], told)
+    story = Story(Shape(), steps)
+    refuse_pruned_away(indexed(story), ["id", "=", "a"], story)

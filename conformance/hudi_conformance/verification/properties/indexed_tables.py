@@ -44,17 +44,17 @@ PARTITIONED = stories(shapes(partitioned=(True,)), OPERATIONS, SERVICES, longest
 LAST = 900
 
 
-def indexed(told: Story, *, kept: bool = True, after: Callable[[Table], None] = lambda _: None) -> Table:
+def indexed(story: Story, *, kept: bool = True, after: Callable[[Table], None] = lambda _: None) -> Table:
     """The table after a story; its metadata table is kept from the start, with every kind of index, or not at all."""
-    table = new_table(told.shape)
+    table = new_table(story.shape)
     if kept:
-        asked = metadata.asked_for(table, INDEXED)
-        table = perform(table, asked)
+        configured = metadata.configured_effects(table, INDEXED)
+        table = perform(table, configured)
         table = replace(table, metadata=metadata.with_indexes(table, DEFINED))
         names = metadata.built(table) | {one.name for one in DEFINED}
         table = perform(table, (metadata.listing(table, names),))
-    for number, step in enumerate(told.steps):
-        if step.service != "compaction" or told.shape.table_type == "MERGE_ON_READ":
+    for number, step in enumerate(story.steps):
+        if step.service != "compaction" or story.shape.table_type == "MERGE_ON_READ":
             table = taken(table, step, 10 * number + 1, {**GLOBAL, **EAGER})
             after(table)
     return table
@@ -81,15 +81,15 @@ def listing_of(table: Table) -> dict[str, set[str]]:
     return held
 
 
-def refuse_stale(table: Table, told: Story, what: str) -> None:
+def refuse_stale(table: Table, story: Story, what: str) -> None:
     """Nothing, unless an index or the list of files says what is not so."""
     wrong = metadata_differences(table)
     if wrong:
-        raise Counterexample(f"{what}: {wrong[:3]}", table, told.lines())
+        raise Counterexample(f"{what}: {wrong[:3]}", table, story.lines())
     listed = {key: set(names) for key, names in everything(table).get("files", {}).items()}
     partitions, held = listed.pop("__all_partitions__", set()), listing_of(table)
     if listed != held or partitions != set(held):
-        raise Counterexample(f"{what}: {partitions} {listed} are listed, {held} is held", table, told.lines())
+        raise Counterexample(f"{what}: {partitions} {listed} are listed, {held} is held", table, story.lines())
 
 
 VALUES = {"id": st.sampled_from(KEYS), "day": st.sampled_from(DAYS), "ts": st.integers(-1, 5)}
@@ -123,8 +123,8 @@ FILTERS = st.recursive(
 )
 
 
-def refuse_pruned_away(table: Table, form: Any, told: Story) -> None:
+def refuse_pruned_away(table: Table, form: Any, story: Story) -> None:
     """Nothing, unless an answer differs from that without indexes."""
     whole, found = read_snapshot(table, filter=form).rows, read_pruned(table, form).rows
     if list(whole) != list(found):
-        raise Counterexample(f"{form}: {len(whole)} rows, pruned {len(found)}", table, told.lines())
+        raise Counterexample(f"{form}: {len(whole)} rows, pruned {len(found)}", table, story.lines())

@@ -29,7 +29,7 @@ from hudi_conformance.verification.properties.indexed_tables import (
     refuse_pruned_away,
     refuse_stale,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 from hudi_conformance.verification.properties.service_checks import (
     AGAIN,
     BEFORE,
@@ -52,7 +52,7 @@ def hollow(table: Table, _plan: IndexPlan) -> Table:
     return replace(table, metadata=None)
 
 
-@obligation(
+@model_property(
     "PO-204",
     "Indexing never changes the table; an index counts once it is there and holds all that completed before",
     "IG-001 IG-002 IG-003 IG-004 IG-005 IG-006",
@@ -60,9 +60,9 @@ def hollow(table: Table, _plan: IndexPlan) -> Table:
     broken_by="index-used-before-it-is-whole index-stops-at-its-plan index-plan-skips-a-gap",
 )
 @property_check
-@given(told=busy_of_both_types("compaction"), gap=st.booleans(), later=st.booleans())
-def _indexing_keeps_the_table(told: Story, *, gap: bool, later: bool) -> None:
-    table = played(told)
+@given(story=busy_of_both_types("compaction"), gap=st.booleans(), later=st.booleans())
+def _indexing_keeps_the_table(story: Story, *, gap: bool, later: bool) -> None:
+    table = played(story)
     done = [one.requested for one in completed_data(open_table(table).timeline)]
     if gap:
         table = perform(table, begin(table, Request(Operation.UPSERT), tick(BEFORE))[1])
@@ -70,18 +70,18 @@ def _indexing_keeps_the_table(told: Story, *, gap: bool, later: bool) -> None:
     table = perform(table, indexing.schedule(table, PLAN, WANTED))
     planned = [one.content for one in table.timeline if isinstance(one.content, IndexPlan)]
     if [one.upto for one in planned] != done[-1:] if done else planned:
-        raise Counterexample(f"planned {planned}, completed without a gap are {done}", table, told.lines())
+        raise Counterexample(f"planned {planned}, completed without a gap are {done}", table, story.lines())
     table = try_write(table, all_keys("d1"), SOON) if later and not gap else table
     last = max(one.requested for one in completed_data(open_table(table).timeline)) if later and not gap else done[-1]
     expected = rows_and_origins(table)
     for left in prefixes(table, indexing.execute(table, PLAN, DONE, hollow)):
         for one in (left, perform(left, indexing.execute(left, PLAN, AGAIN, hollow))):
-            refuse_change(one, expected, told, "indexing")
+            refuse_change(one, expected, story, "indexing")
             check_index(one, last)
 
 
 def check_index(table: Table, last: InstantTime) -> None:
-    """Nothing, unless a partition is used that is not there, or the completed entry tells less than it should."""
+    """Nothing, unless a partition is used that is not there, or the completed entry states less than it should."""
     used = open_table(table).configuration.properties.get("hoodie.table.metadata.partitions")
     if used and table.metadata is None:
         raise Counterexample(f"{used} are used and not there", table)
@@ -90,33 +90,33 @@ def check_index(table: Table, last: InstantTime) -> None:
             raise Counterexample(f"indexed {one.content}, the last write is {last}", table)
 
 
-@obligation(
+@model_property(
     "PO-309",
     "A metadata table made for a table that has a history equals one that was kept from its start",
     "MT-009 IX-002",
     broken_by="bootstrap-lists-last-write stale-entries-kept",
 )
 @property_check
-@given(told=HISTORIES)
-def made_later(told: Story) -> None:
+@given(story=HISTORIES)
+def made_later(story: Story) -> None:
     """Every index, built at the end."""
-    kept, later = indexed(told), indexed(told, kept=False)
+    kept, later = indexed(story), indexed(story, kept=False)
     later = replace(later, metadata=metadata.with_indexes(later, valid(kept).indexes))
     if everything(kept) != everything(later):
-        raise Counterexample("an index built later is another", later, told.lines())
+        raise Counterexample("an index built later is another", later, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-310",
     "An index that is dropped and built anew is the same, and at no moment does it change an answer",
     "MT-007 MT-009",
     broken_by="bootstrap-lists-last-write",
 )
 @property_check
-@given(told=PARTITIONED, form=FILTERS, place=st.integers(0, 8))
-def built_anew(told: Story, form: Any, place: int) -> None:
+@given(story=PARTITIONED, form=FILTERS, place=st.integers(0, 8))
+def built_anew(story: Story, form: Any, place: int) -> None:
     """Every prefix of the effects of both."""
-    table = indexed(told)
+    table = indexed(story)
     names = sorted(metadata.built(table) - {"files"})
     name = names[place % len(names)]
     dropped = metadata.drop(table, [name])
@@ -124,12 +124,12 @@ def built_anew(told: Story, form: Any, place: int) -> None:
     again = metadata.with_indexes(gone, [one for one in valid(table).indexes if one.name == name])
     effects = (*dropped, CommitMetadataTable(again), metadata.listing(gone, metadata.built(table)))
     for count in range(len(effects) + 1):
-        refuse_pruned_away(perform(table, effects[:count]), form, told)
+        refuse_pruned_away(perform(table, effects[:count]), form, story)
     if everything(perform(table, effects)) != everything(table):
-        raise Counterexample(f"{name} is another when it is built anew", table, told.lines())
+        raise Counterexample(f"{name} is another when it is built anew", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-311",
     "Indexing beside a writer ends with an index that holds what the writer wrote, whenever the writer completes",
     "IG-003 IG-004 MT-007 MT-009",
@@ -137,14 +137,14 @@ def built_anew(told: Story, form: Any, place: int) -> None:
 )
 @property_check
 @given(
-    told=stories(shapes(), (Operation.UPSERT,), longest=3),
+    story=stories(shapes(), (Operation.UPSERT,), longest=3),
     beside=stories(shapes(), (Operation.UPSERT,), longest=1),
     cut=st.integers(0, 4),
     started=st.booleans(),
 )
-def indexed_beside_writers(told: Story, beside: Story, cut: int, started: bool) -> None:
+def indexed_beside_writers(story: Story, beside: Story, cut: int, started: bool) -> None:
     """A write that began before the plan or after it completes between two effects of the indexing."""
-    table = played(told, LISTED)
+    table = played(story, LISTED)
     request = request_of(beside.steps[0], LISTED)
     early = writers.begin(table, request, tick(LAST)) if started else None
     table = perform(table, early[1] if early else ())
@@ -156,9 +156,9 @@ def indexed_beside_writers(told: Story, beside: Story, cut: int, started: bool) 
     table = perform(table, second)
     table = perform(table, writers.commit(table, write, tick(LAST + 3)))
     table = perform(table, indexing.execute(table, tick(LAST + 1), tick(LAST + 4)))
-    refuse_stale(table, told, f"written after {cut} effects of the indexing")
+    refuse_stale(table, story, f"written after {cut} effects of the indexing")
     if not {"record_index", "secondary_index_note"} <= metadata.built(table):
-        raise Counterexample(f"only {sorted(metadata.built(table))} are built", table, told.lines())
+        raise Counterexample(f"only {sorted(metadata.built(table))} are built", table, story.lines())
     table = taken(table, beside.steps[0], LAST + 10, LISTED)
     if "record_index" not in metadata.built(table):
-        raise Counterexample("a writer that did not ask for the index has dropped it", table, told.lines())
+        raise Counterexample("a writer that did not ask for the index has dropped it", table, story.lines())

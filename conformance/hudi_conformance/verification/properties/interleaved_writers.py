@@ -27,7 +27,7 @@ def row(key: str, ts: int = 1, note: str = "one", day: str = "d1") -> Row:
     return {"id": key, "day": day, "ts": ts, "note": note}
 
 
-def asked(operation: Operation, rows: Iterable[Row] = (), settings: Mapping[str, str] | None = None) -> Request:
+def write_request(operation: Operation, rows: Iterable[Row] = (), settings: Mapping[str, str] | None = None) -> Request:
     """A request on these rows."""
     return Request(operation, tuple(Record(one) for one in rows), settings=settings or {})
 
@@ -84,7 +84,7 @@ def orders(writers: int) -> st.SearchStrategy[tuple[int, ...]]:
     return st.permutations([number for number in range(writers) for _ in range(3)]).map(tuple)
 
 
-def told(requests: Sequence[Request], order: Sequence[int]) -> tuple[str, ...]:
+def describe_schedule(requests: Sequence[Request], order: Sequence[int]) -> tuple[str, ...]:
     """What happened, as lines."""
     phases = dict.fromkeys(order, 0)
     lines = []
@@ -102,7 +102,7 @@ def seed(shape: Shape, settings: Mapping[str, str] | None = None) -> Table:
     """A table with a row of every key, each key's day in a file group of its own."""
     table = new_table(shape)
     for number, (key, day) in enumerate(product(KEYS[:3], DAYS)):
-        fresh = asked(Operation.INSERT, [row(key, 0, "seed", day)], settings)
+        fresh = write_request(Operation.INSERT, [row(key, 0, "seed", day)], settings)
         table = writers.write(table, fresh, tick(2 * number + 1), tick(2 * number + 2))
     return table
 
@@ -111,7 +111,7 @@ def changes(keys: Sequence[str] = KEYS[:3], days: Sequence[str] = DAYS) -> st.Se
     """An upsert or a delete of some keys."""
     one = st.builds(row, st.sampled_from(keys), st.integers(0, 4), st.sampled_from(("x", "y")), st.sampled_from(days))
     some = st.lists(one, min_size=1, max_size=2, unique_by=lambda made: (made["id"], made["day"]))
-    return st.builds(asked, st.sampled_from((Operation.UPSERT, Operation.UPSERT, Operation.DELETE)), some)
+    return st.builds(write_request, st.sampled_from((Operation.UPSERT, Operation.UPSERT, Operation.DELETE)), some)
 
 
 SHAPES = shapes(partitioned=(True,))

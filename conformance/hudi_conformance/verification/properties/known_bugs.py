@@ -17,7 +17,7 @@ from hudi_model_tools.checks.metadata import metadata_differences
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 Row = tuple[str, str, int, str]
 COLUMNS = ("id", "day", "ts", "note")
@@ -57,9 +57,11 @@ def wrote(
 
 def died(table: Table, now: int, *rows: Row, settings: Mapping[str, str] = {}) -> Table:
     """With a write that died before it completed."""
-    begun, effects = begin(table, Request(Operation.UPSERT, tuple(map(record, rows)), settings=settings), tick(now))
+    started_write, effects = begin(
+        table, Request(Operation.UPSERT, tuple(map(record, rows)), settings=settings), tick(now)
+    )
     table = perform(table, effects)
-    return perform(table, stage(table, begun)[1])
+    return perform(table, stage(table, started_write)[1])
 
 
 def served(table: Table, service: Any, now: int, settings: Mapping[str, str], *more: Any) -> Table:
@@ -79,7 +81,7 @@ def refuse_unequal(found: object, wanted: object, table: Table) -> None:
         raise Counterexample(f"{found} is found, not {wanted}", table)
 
 
-@obligation(
+@model_property(
     "PO-330",
     "The file group of a bucket is the one that a completed write opened, though it has logs only, and no other",
     "OW-003 OW-023",
@@ -95,7 +97,7 @@ def _one_group_a_bucket() -> None:
     refuse_unequal(rows_of(table), [("a", "d", 2, "again")], table)
 
 
-@obligation(
+@model_property(
     "PO-331",
     "The bucket of a key of one field is that of the whole key, whatever signs it holds",
     "OW-022",
@@ -108,7 +110,7 @@ def _whole_keys(key: str) -> None:
     refuse_unequal(table.log_files[0].file_id[:8], f"{bucket_of([key], 8):08d}", table)
 
 
-@obligation(
+@model_property(
     "PO-332",
     "Whole rows are logged in blocks without the mark of partial ones; a partial update sets columns by their names",
     "MG-022 LF-025 OW-025",
@@ -138,7 +140,7 @@ def _marks_and_names(texts: list[str], index: str) -> None:
     refuse_unequal(rows_of(table), [("a", "d", 3, "three")], table)
 
 
-@obligation(
+@model_property(
     "PO-333",
     "An insert that fills a small file adds its rows, whatever rows of their keys are there",
     "OW-012 OW-020",
@@ -153,7 +155,7 @@ def _plain_inserts(old: int, added: int) -> None:
     refuse_unequal(rows_of(table), sorted([("a", "d", old, "old"), ("a", "d", added, "new")], key=repr), table)
 
 
-@obligation(
+@model_property(
     "PO-334",
     "A clean removes old files of every partition, though nothing on the timeline names it any more",
     "CN-001 CN-015",
@@ -186,7 +188,7 @@ def _writes_archived() -> Table:
     return served(perform(table, archival.archive(table, FEW)), cleaning, 200, CLEANED)
 
 
-@obligation(
+@model_property(
     "PO-335",
     "Logs of commands against two writes to one slice have two names, also where both rollbacks run at once",
     "RB-007 SL-023",
@@ -208,7 +210,7 @@ def _names_of_commands() -> None:
     refuse_unequal(rows_of(table), [("k", "p1", 1, "x"), ("l", "p2", 1, "x")], table)
 
 
-@obligation(
+@model_property(
     "PO-336",
     "Statistics order keys as texts, also where they are numbers",
     "MT-011 IX-053",
@@ -224,7 +226,7 @@ def _keys_are_texts(numbers: list[int]) -> None:
         refuse_unequal([row["id"] for row in found.rows], [str(number)], table)
 
 
-@obligation(
+@model_property(
     "PO-337",
     "Rows that a clustering rewrites keep the time of their write, and name the file in which they lie now",
     "MF-013 CL-007",
@@ -240,7 +242,7 @@ def _names_of_files() -> None:
     refuse_unequal({str(row["_hoodie_commit_time"]) for row in rows}, {tick(20), tick(10)}, table)
 
 
-@obligation(
+@model_property(
     "PO-338",
     "A filter on the key finds a row that was inserted after the indexes were built, by whatever index it was written",
     "IX-051 MT-003 IX-021",

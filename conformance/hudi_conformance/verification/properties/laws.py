@@ -1,4 +1,4 @@
-"""What must hold in every state of a world. What a table is to answer, a plain dict tells that takes the requests."""
+"""What must hold in every state of a world. What a table is to answer, a plain dict states that takes the requests."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias
@@ -28,18 +28,18 @@ def remembering(law: Law, key: Key) -> Law:
     """A law that is asked once for all states which are the same to it."""
     known: dict[Hashable, str] = {}
 
-    def asked(world: World) -> str:
+    def law_of(world: World) -> str:
         place = key(world)
         if place not in known:
             known[place] = law(world)
         return known[place]
 
-    return asked
+    return law_of
 
 
 def writers_of(world: World) -> tuple[Hashable, ...]:
     """Which write is whose."""
-    return tuple(one.mind.value.instant for one in world.processes)
+    return tuple(one.local.value.instant for one in world.processes)
 
 
 def of_the_table(world: World) -> Hashable:
@@ -68,11 +68,11 @@ def answers(start: World) -> Law:
 def completed_requests(world: World, entries: Iterable[TimelineEntry]) -> tuple[Request, ...]:
     """The requests of the writes that have completed, in the order of their completion."""
     done = {one.requested: str(one.completed or one.requested) for one in entries if one.state is State.COMPLETED}
-    writers = (one.mind.value for one in world.processes if one.mind.value.request.rows)
+    writers = (one.local.value for one in world.processes if one.local.value.request.rows)
     ended = sorted(
-        (done[mind.instant], mind.request.rows[0].values["note"], mind) for mind in writers if mind.instant in done
+        (done[local.instant], local.request.rows[0].values["note"], local) for local in writers if local.instant in done
     )
-    return tuple(mind.request for _, _, mind in ended)
+    return tuple(local.request for _, _, local in ended)
 
 
 def serial(before: Mapping[Place, Row], requests: Iterable[Request], mode: str) -> dict[Place, Row]:
@@ -128,22 +128,24 @@ def readers(start: World) -> Law:
 
 def readers_of(world: World) -> Iterator[Process]:
     """The readers that have picked a snapshot."""
-    return (one for one in world.processes if one.program == "reader" and one.mind.value.seen)
+    return (one for one in world.processes if one.program == "reader" and one.local.value.seen)
 
 
 def fault_of_reader(world: World, reader: Process, before: Mapping[Place, Row]) -> str:
     """What is wrong with what a reader has read so far."""
-    mind = reader.mind.value
-    if mind.refused:
-        return f"{reader.name} cannot read its snapshot: {mind.refused}"
-    expected = serial(before, completed_requests(world, mind.seen), mode_of(world.shared.table.value))
+    local = reader.local.value
+    if local.refused:
+        return f"{reader.name} cannot read its snapshot: {local.refused}"
+    expected = serial(before, completed_requests(world, local.seen), mode_of(world.shared.table.value))
     fields = ("id", "day", "ts", "note")
-    rows = [{name: record.values.get(name) for name in fields} for record in mind.rows]
+    rows = [{name: record.values.get(name) for name in fields} for record in local.rows]
     strange = [row for row in rows if expected.get((str(row["day"]), str(row["id"]))) != row]
     if strange:
         return f"{reader.name} reads {strange[0]['id']!s}={strange[0]['note']!s}, its snapshot holds {shown(expected)}"
     return (
-        f"{reader.name} reads {len(rows)} of {shown(expected)}" if not mind.slices and len(rows) < len(expected) else ""
+        f"{reader.name} reads {len(rows)} of {shown(expected)}"
+        if not local.slices and len(rows) < len(expected)
+        else ""
     )
 
 
@@ -152,8 +154,8 @@ def snapshots_stay(_: World) -> Law:
 
     def law(world: World) -> str:
         for reader in readers_of(world):
-            seen = {one.name for one in reader.mind.value.seen}
-            upto = max(one.completed or one.requested for one in reader.mind.value.seen)
+            seen = {one.name for one in reader.local.value.seen}
+            upto = max(one.completed or one.requested for one in reader.local.value.seen)
             done = (one for one in world.shared.table.value.timeline if one.state is State.COMPLETED)
             late = [one for one in done if (one.completed or one.requested) <= upto and one.name not in seen]
             if late:
@@ -177,7 +179,7 @@ def travel_stays(readings: Readings) -> LawOf:
 
 def fault_of_travel(world: World, reader: Process, before: Mapping[Place, Row], readings: Readings) -> str:
     """What has changed of a moment that a reader saw."""
-    table, seen = world.shared.table.value, reader.mind.value.seen
+    table, seen = world.shared.table.value, reader.local.value.seen
     upto = max(one.completed or one.requested for one in seen)
     expected = serial(before, completed_requests(world, seen), mode_of(table))
     answered = [dict(one) for one in read_as_of(table, upto, readings).rows]
@@ -189,13 +191,13 @@ def one_holder(_: World) -> Law:
     """At most one process takes itself for the holder of the lock."""
 
     def law(world: World) -> str:
-        holders = [one.name for one in world.processes if one.mind.value.holds]
+        holders = [one.name for one in world.processes if one.local.value.holds]
         return f"{' and '.join(holders)} hold the lock" if len(holders) > 1 else ""
 
     return law
 
 
-def sound_times(_: World) -> Law:
+def valid_times(_: World) -> Law:
     """The timeline has no fault: no time twice, no completion before its request, no state skipped.
 
     Actions that the history holds already are on their way out.
@@ -206,11 +208,11 @@ def sound_times(_: World) -> Law:
         gone = {one.requested for one in history_instants(table.history)}
         entries = tuple(one for one in table.timeline if one.requested not in gone)
         faults = timeline_faults(entries)
-        asked = [one.requested for one in entries if one.state is State.REQUESTED]
+        requested = [one.requested for one in entries if one.state is State.REQUESTED]
         done = [one.completed for one in entries if one.completed]
         if faults:
             return f"{faults[0].where}: {faults[0].detail}"
-        return "one time was given twice" if len(set(asked + done)) < len(asked + done) else ""
+        return "one time was given twice" if len(set(requested + done)) < len(requested + done) else ""
 
     return remembering(law, lambda world: world.shared.table.number)
 
@@ -264,7 +266,7 @@ def metadata_agrees(_: World) -> Law:
     return remembering(law, lambda world: world.shared.table.number)
 
 
-def metadata_sound(_: World) -> Law:
+def metadata_valid(_: World) -> Law:
     """Every index that readers may use is as the table's own files make it."""
 
     def law(world: World) -> str:
@@ -300,7 +302,7 @@ def retained_readers(start: World) -> Law:
     def law(world: World) -> str:
         contents = (one.content for one in world.shared.table.value.timeline)
         kept = [one.earliest_to_retain or "" for one in contents if isinstance(one, CleanPlan | CleanMetadata)]
-        oldest = min((max(each.requested for each in one.mind.value.seen) for one in readers_of(world)), default="")
+        oldest = min((max(each.requested for each in one.local.value.seen) for one in readers_of(world)), default="")
         return inner(world) if all(one <= oldest for one in kept) else ""
 
     return law

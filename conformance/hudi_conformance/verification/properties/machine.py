@@ -37,7 +37,7 @@ from hudi_conformance.verification.properties.histories import (
     shapes,
     stories,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 SETTINGS = {
     "hoodie.compact.inline.max.delta.commits": "1",
@@ -67,7 +67,7 @@ class WholeTable(RuleBasedStateMachine):
         self.held: dict[Place, Row] = {}
         self.past: dict[InstantTime, dict[Place, Row]] = {}
         self.saved: dict[InstantTime, dict[Place, Row]] = {}
-        self.told: list[str] = []
+        self.steps_done: list[str] = []
 
     def next_time(self) -> InstantTime:
         """A time after all before it."""
@@ -78,13 +78,13 @@ class WholeTable(RuleBasedStateMachine):
     def create(self, shape: Shape) -> None:
         """A table of some kind."""
         self.shape, self.table = shape, new_table(shape)
-        self.told.append(str(shape))
+        self.steps_done.append(str(shape))
 
     @rule(operation=st.sampled_from(OPERATIONS), written=rows(), day=st.sampled_from(DAYS))
     def write(self, operation: Operation, written: tuple[Row, ...], day: str) -> None:
         """A write that completes."""
         step = step_of(self.shape, operation, written, day)
-        self.told.append(str(step))
+        self.steps_done.append(str(step))
         started, effects = begin(self.table, request_of(step), self.next_time())
         staged, more = stage(self.do(effects), started)
         self.do(more)
@@ -103,7 +103,7 @@ class WholeTable(RuleBasedStateMachine):
 
         """
         step = step_of(self.shape, operation, written, day)
-        self.told.append(f"{step} dies after {many} effects, and is rolled back")
+        self.steps_done.append(f"{step} dies after {many} effects, and is rolled back")
         started, effects = begin(self.table, request_of(step), self.next_time())
         _, more = stage(perform(self.table, effects), started)
         self.do((*effects, *more)[:many])
@@ -116,7 +116,9 @@ class WholeTable(RuleBasedStateMachine):
         files = (one for many in (self.table.base_files, self.table.log_files) for one in many)
         left = [one.name for one in files if one.instant == started.requested]
         if left:
-            raise Counterexample(f"{left[0]} is left of a write that was rolled back", self.table, tuple(self.told))
+            raise Counterexample(
+                f"{left[0]} is left of a write that was rolled back", self.table, tuple(self.steps_done)
+            )
 
     @rule(name=st.sampled_from(EVERY_SERVICE))
     def serve(self, name: str) -> None:
@@ -125,7 +127,7 @@ class WholeTable(RuleBasedStateMachine):
             self.past = {}
         if self.shape.table_type == "COPY_ON_WRITE" and name in ("compaction", "log_compaction"):
             return
-        self.told.append(name)
+        self.steps_done.append(name)
         self.table = served(self.table, name, self.ticks + 1, SETTINGS)
         self.ticks += 9
         self.check()
@@ -139,7 +141,7 @@ class WholeTable(RuleBasedStateMachine):
             effects = savepoints.savepoint(self.table, newest, self.next_time())
         except Rejection:
             return
-        self.told.append("savepoint")
+        self.steps_done.append("savepoint")
         self.do(effects)
         self.saved[newest] = dict(self.held)
         self.check()
@@ -150,7 +152,7 @@ class WholeTable(RuleBasedStateMachine):
         """Back to the savepoint."""
         ((savepoint, kept),) = self.saved.items()
         requested = self.next_time()
-        self.told.append("restore")
+        self.steps_done.append("restore")
         self.do(savepoints.schedule(self.table, requested, SETTINGS, savepoint))
         self.do(savepoints.execute(self.table, requested, self.next_time()))
         self.held, self.past = dict(kept), {}
@@ -176,13 +178,13 @@ class WholeTable(RuleBasedStateMachine):
         wrong = [one for one in violations(self.table) if one.severity is Severity.ERROR]
         if wrong:
             raise Counterexample(
-                f"{wrong[0].clause} {wrong[0].where}: {wrong[0].message}", self.table, tuple(self.told)
+                f"{wrong[0].clause} {wrong[0].where}: {wrong[0].message}", self.table, tuple(self.steps_done)
             )
 
     def expect(self, found: dict[Place, Row], expected: dict[Place, Row], when: str) -> None:
         """Nothing, unless two sets of rows differ."""
         if found != expected:
-            raise Counterexample(f"{when} the table holds {found}, not {expected}", self.table, tuple(self.told))
+            raise Counterexample(f"{when} the table holds {found}, not {expected}", self.table, tuple(self.steps_done))
 
 
 def step_of(shape: Shape, operation: Operation, written: tuple[Row, ...], day: str) -> Step:
@@ -209,7 +211,7 @@ def run_machine() -> None:
     run_state_machine_as_test(WholeTable, settings=tuned)
 
 
-@obligation(
+@model_property(
     "PO-284",
     "Through writes, services, deaths, savepoints and restores a table holds what a plain dict holds, then and later",
     "OW-001 RB-009 SR-009 RD-001 RD-010",
@@ -220,7 +222,7 @@ def _whole_tables() -> None:
     run_machine()
 
 
-@obligation(
+@model_property(
     "PO-285",
     "A service changes no row, whatever was written before and after",
     "CP-001 LC-001 CL-001 CN-001 OW-015 OW-016",
@@ -231,14 +233,16 @@ def _whole_tables() -> None:
 @given(story=stories(operations=(Operation.UPSERT, Operation.UPSERT, Operation.DELETE), services=EVERY_SERVICE))
 def _services_change_nothing(story: Story) -> None:
     kept = tuple(one for one in story.steps if is_served(story.shape, one))
-    told = Story(story.shape, kept)
-    table = played(told, SETTINGS)
-    if rows_of(table) != remembered(told):
-        raise Counterexample(f"the table holds {rows_of(table)}, not {remembered(told)}", table, told.lines())
+    story_of_table = Story(story.shape, kept)
+    table = played(story_of_table, SETTINGS)
+    if rows_of(table) != remembered(story_of_table):
+        raise Counterexample(
+            f"the table holds {rows_of(table)}, not {remembered(story_of_table)}", table, story_of_table.lines()
+        )
 
 
 def is_served(shape: Shape, step: Step) -> bool:
-    """Whether a table of this shape takes a step, and a plain dict tells what it does."""
+    """Whether a table of this shape takes a step, and a plain dict states what it does."""
     if step.operation is Operation.DELETE and not deletes_are_plain(shape):
         return False
     return shape.table_type == "MERGE_ON_READ" or step.service not in ("compaction", "log_compaction")

@@ -21,17 +21,17 @@ from hudi_conformance.verification.properties.merge_sequences import (
     plain,
     rising,
     row,
-    said,
     sequences,
+    shown,
     tombs,
     wholes,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
 
 IGNORING = replace(COMMIT, partial_update=PartialUpdate.IGNORE_DEFAULTS)
 
 
-@obligation(
+@model_property(
     "PO-120",
     "Commit time is associative and idempotent",
     "MG-002 MG-020",
@@ -44,7 +44,7 @@ def _commit_time_laws() -> None:
     idempotent(COMMIT, made)
 
 
-@obligation(
+@model_property(
     "PO-121",
     "Merging is commutative",
     "MG-020",
@@ -57,7 +57,7 @@ def _commutative_everywhere() -> None:
         commutative(rule, wholes(rule))
 
 
-@obligation(
+@model_property(
     "PO-122",
     "Under event time the order of writing does not matter where ordering values differ",
     "MG-003 MG-006 MG-020",
@@ -68,7 +68,7 @@ def _event_time_commutes() -> None:
     commutative(EVENT, (*wholes(EVENT), *tombs(EVENT)), differ)
 
 
-@obligation(
+@model_property(
     "PO-123",
     "Event time is associative",
     "MG-005 MG-013 MG-020",
@@ -80,7 +80,7 @@ def _event_time_associative() -> None:
     associative(EVENT, (*wholes(EVENT), *tombs(EVENT), *plain(EVENT)))
 
 
-@obligation(
+@model_property(
     "PO-124",
     "Event time is associative and idempotent where every version has an ordering value",
     "MG-003 MG-004 MG-006 MG-020",
@@ -93,7 +93,7 @@ def _event_time_laws() -> None:
     idempotent(EVENT, made)
 
 
-@obligation(
+@model_property(
     "PO-125",
     "Partial updates are associative",
     "MG-021 MG-025 MG-020",
@@ -106,7 +106,7 @@ def _partial_associative() -> None:
         associative(rule, (*full(rule), *parts(rule)))
 
 
-@obligation(
+@model_property(
     "PO-126",
     "Partial updates are associative under commit time, and under event time where ordering values never fall",
     "MG-021 MG-025 MG-020",
@@ -119,7 +119,7 @@ def _partial_laws() -> None:
     associative(EVENT, (*full(EVENT), *parts(EVENT)), rising)
 
 
-@obligation(
+@model_property(
     "PO-127",
     "A partial update of a whole record does what the whole record it stands for does",
     "MG-021 MG-025",
@@ -134,10 +134,10 @@ def _partial_as_expanded() -> None:
             expanded = merging.merge(rule, first, row(rule, **held))
             if data(by_column) != data(expanded):
                 message = f"{rule.mode}: {data(by_column)} against {data(expanded)}"
-                raise Counterexample(message, steps=said(first, second))
+                raise Counterexample(message, steps=shown(first, second))
 
 
-@obligation(
+@model_property(
     "PO-128",
     "With defaults ignored, under commit time each column holds the last value that is not null",
     "MG-023 PL-003",
@@ -152,4 +152,4 @@ def _last_value_that_is_not_null() -> None:
         for name in ("x", "y"):
             stated = [one.record.values[name] for one in versions if one.record and one.record.values[name] is not None]
             if found is None or found.values[name] != (stated[-1] if stated else None):
-                raise Counterexample(f"column {name}: {found}", steps=said(*versions))
+                raise Counterexample(f"column {name}: {found}", steps=shown(*versions))

@@ -36,7 +36,7 @@ def gone(rule: MergeRule, ordering: int = 0) -> Version:
 
 
 def wholes(rule: MergeRule) -> tuple[Made, ...]:
-    """Whole records at each time, told apart by the place at which they are written."""
+    """Whole records at each time, distinguished by the place at which they are written."""
     return tuple(lambda place, ts=ts: row(rule, ts=ts, x=place) for ts in TIMES)
 
 
@@ -63,7 +63,7 @@ def full(rule: MergeRule) -> tuple[Made, ...]:
 
 
 def sequences(made: Sequence[Made], length: int) -> Iterator[tuple[Version, ...]]:
-    """Every sequence of such versions, each told apart by its place."""
+    """Every sequence of such versions, each distinguished by its place."""
     for chosen in product(made, repeat=length):
         yield tuple(one(place) for place, one in enumerate(chosen))
 
@@ -74,7 +74,7 @@ def data(version: Version) -> Data:
     return version.is_delete, values, version.ordering
 
 
-def said(*versions: Version) -> tuple[str, ...]:
+def shown(*versions: Version) -> tuple[str, ...]:
     """Versions in words, in the order in which they were written."""
     return tuple(
         f"{place}: {'partial ' if one.partial else ''}{'delete' if one.is_delete else 'row'} "
@@ -92,14 +92,14 @@ def associative(rule: MergeRule, made: Sequence[Made], counts: Callable[..., boo
         right = merging.merge(rule, first, merging.merge(rule, second, third))
         if data(left) != data(right):
             message = f"{rule.mode} {rule.strategy}: {data(left)} against {data(right)}"
-            raise Counterexample(message, steps=said(first, second, third))
+            raise Counterexample(message, steps=shown(first, second, third))
 
 
 def idempotent(rule: MergeRule, made: Sequence[Made]) -> None:
     """Nothing, unless a version merged with itself becomes another."""
     for (one,) in sequences(made, 1):
         if data(merging.merge(rule, one, one)) != data(one):
-            raise Counterexample("a version merged with itself is another", steps=said(one))
+            raise Counterexample("a version merged with itself is another", steps=shown(one))
 
 
 def commutative(rule: MergeRule, made: Sequence[Made], counts: Callable[..., bool] = lambda *_: True) -> None:
@@ -107,7 +107,7 @@ def commutative(rule: MergeRule, made: Sequence[Made], counts: Callable[..., boo
     for first, second in sequences(made, 2):
         one, other = merging.merge(rule, first, second), merging.merge(rule, second, first)
         if counts(first, second) and data(one) != data(other):
-            raise Counterexample(f"{rule.mode}: {data(one)} against {data(other)}", steps=said(first, second))
+            raise Counterexample(f"{rule.mode}: {data(one)} against {data(other)}", steps=shown(first, second))
 
 
 def differ(*versions: Version) -> bool:
@@ -142,8 +142,8 @@ def same_compacted(
             straight = rows_after(rule, [first], [second, third], reading)
             between = rows_after(rule, rows_after(rule, [first], [second], reading), [third], reading)
             if list(map(data, straight)) != list(map(data, between)):
-                message = f"{rule.mode} {rule.strategy}: {said(*straight)}, and with a compaction {said(*between)}"
-                raise Counterexample(message, steps=said(first, second, third))
+                message = f"{rule.mode} {rule.strategy}: {shown(*straight)}, and with a compaction {shown(*between)}"
+                raise Counterexample(message, steps=shown(first, second, third))
 
 
 def same_combined(rule: MergeRule, made: Sequence[Made], readings: Readings) -> None:
@@ -156,5 +156,5 @@ def same_combined(rule: MergeRule, made: Sequence[Made], readings: Readings) -> 
             apart = rows_after(rule, base, batch, readings)
             together = rows_after(rule, base, tagging.precombine(rule, batch, readings), readings)
             if list(map(data, apart)) != list(map(data, together)):
-                message = f"{rule.mode} {rule.payload}: {said(*apart)}, and combined {said(*together)}"
-                raise Counterexample(message, steps=said(*base, second, third))
+                message = f"{rule.mode} {rule.payload}: {shown(*apart)}, and combined {shown(*together)}"
+                raise Counterexample(message, steps=shown(*base, second, third))

@@ -21,15 +21,15 @@ from hudi_conformance.verification.properties.merge_sequences import (
     part,
     plain,
     row,
-    said,
     same_compacted,
     sequences,
+    shown,
     tombs,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
 
 
-def told(strategy: str, columns: str, ordering: tuple[str, ...] = ("ts",)) -> MergeRule:
+def rule_of(strategy: str, columns: str, ordering: tuple[str, ...] = ("ts",)) -> MergeRule:
     """The rule of a table that names a merger and its columns."""
     properties = {"hoodie.record.merge.property.hudi.conformance.columns": columns}
     return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)
@@ -63,16 +63,16 @@ def gone_at_both(rule: MergeRule, _place: int) -> Version:
 def merger_cases() -> Iterator[tuple[MergeRule, tuple[Made, ...]]]:
     """Each reference merger with the versions to run it through."""
     for strategy in (COUNTER.strategy, DELETE_AT_ZERO.strategy):
-        rule = told(strategy, "n")
+        rule = rule_of(strategy, "n")
         yield rule, (*rows_of(rule, "n", (None, -1, 1, 2)), *tombs(rule), *plain(rule), partial(assigned, rule))
-    rule = told(GREATER_OF_TWO.strategy, "", ("ts", "n"))
+    rule = rule_of(GREATER_OF_TWO.strategy, "", ("ts", "n"))
     pairs = tuple(partial(paired, rule, first, second) for first, second in product((1, 2), (1, 2, None)))
     yield rule, (*pairs, *plain(rule), partial(gone_at_both, rule))
-    rule = told(SET_UNION.strategy, "n")
+    rule = rule_of(SET_UNION.strategy, "n")
     yield rule, (*rows_of(rule, "n", (None, [], ["a"], ["c", "b"])), *tombs(rule), *plain(rule))
 
 
-@obligation(
+@model_property(
     "PO-137",
     "The reference mergers keep the guidelines: never nothing, deletes said, ordering values kept, associative",
     "RM-001 RM-003 RM-004 RM-005 RM-006 RM-007 RM-008 RM-009 RM-010",
@@ -86,11 +86,11 @@ def _reference_mergers_keep_the_guidelines() -> None:
             lost = found.ordering is None and None not in {first.ordering, second.ordering}
             unsaid = found.record is None and not found.is_delete
             if lost or unsaid:
-                raise Counterexample(f"{rule.strategy} answers {data(found)}", steps=said(first, second))
+                raise Counterexample(f"{rule.strategy} answers {data(found)}", steps=shown(first, second))
         associative(rule, made)
 
 
-@obligation(
+@model_property(
     "PO-138",
     "A merger that starts anew after a delete can be associative",
     "RM-003",
@@ -99,8 +99,8 @@ def _reference_mergers_keep_the_guidelines() -> None:
     exhaustive=True,
 )
 def _starting_anew_is_associative() -> None:
-    """A sum that a delete sets back: what the delete undid cannot be told once delete and later row are one."""
-    rule = told(COUNTER.strategy, "n")
+    """A sum that a delete sets back: what the delete undid cannot be determined once delete and later row are one."""
+    rule = rule_of(COUNTER.strategy, "n")
 
     def anew(older: Version, newer: Version) -> Version:
         return newer if older.is_delete or newer.is_delete else merging.merge(rule, older, newer)
@@ -109,10 +109,10 @@ def _starting_anew_is_associative() -> None:
     for first, second, third in sequences(made, 3):
         left, right = anew(anew(first, second), third), anew(first, anew(second, third))
         if data(left) != data(right):
-            raise Counterexample(f"{data(left)} against {data(right)}", steps=said(first, second, third))
+            raise Counterexample(f"{data(left)} against {data(right)}", steps=shown(first, second, third))
 
 
-@obligation(
+@model_property(
     "PO-139",
     "A compaction in between changes no answer of a merger that keeps the guidelines",
     "RM-003 MG-018",
@@ -125,7 +125,7 @@ def _compaction_under_mergers() -> None:
         same_compacted(rule, made, (RELEASED,))
 
 
-@obligation(
+@model_property(
     "PO-140",
     "A compaction in between changes no answer of a reference merger where nothing is deleted",
     "RM-001 MG-018",
@@ -142,7 +142,7 @@ def _compaction_under_mergers_without_deletes() -> None:
             same_compacted(rule, made, counts=nothing_deleted)
 
 
-@obligation(
+@model_property(
     "PO-143",
     "The merger chosen is the first of the list that has the table's id and takes the engine's records, or none",
     "RM-002",

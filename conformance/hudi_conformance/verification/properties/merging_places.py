@@ -16,10 +16,10 @@ from hudi_conformance.verification.properties.merge_sequences import (
     tombs,
     wholes,
 )
-from hudi_conformance.verification.properties.registry import obligation
+from hudi_conformance.verification.properties.registry import model_property
 
 
-@obligation(
+@model_property(
     "PO-129",
     "A compaction in between changes no answer",
     "MG-018 MG-013",
@@ -32,7 +32,7 @@ def _compaction_changes_nothing() -> None:
         same_compacted(rule, (*wholes(rule), *plain(rule)))
 
 
-@obligation(
+@model_property(
     "PO-130",
     "A compaction in between changes no answer where records are whole and no version falls behind a delete before it",
     "MG-018 MG-003 MG-006",
@@ -49,7 +49,7 @@ def _compaction_of_whole_records() -> None:
         same_compacted(rule, (*wholes(rule), *tombs(rule), *plain(rule)), counts=nothing_falls_behind)
 
 
-@obligation(
+@model_property(
     "PO-131",
     "A compaction in between changes no answer where every delete has an ordering value",
     "MG-006 MG-018",
@@ -61,7 +61,7 @@ def _compaction_with_competing_deletes() -> None:
     same_compacted(EVENT, (*wholes(EVENT), *tombs(EVENT)))
 
 
-@obligation(
+@model_property(
     "PO-132",
     "A compaction in between changes no answer of partial updates",
     "MG-018 MG-025",
@@ -74,7 +74,7 @@ def _compaction_of_partial_updates() -> None:
     same_compacted(EVENT, (*full(EVENT), *parts(EVENT)), (RELEASED,))
 
 
-@obligation(
+@model_property(
     "PO-133",
     "A compaction in between changes no answer of partial updates where each change meets the row in turn",
     "MG-018 MG-025 MG-013",
@@ -88,7 +88,7 @@ def _compaction_of_partial_updates_in_turn() -> None:
     same_compacted(EVENT, (*full(EVENT), *parts(EVENT)), counts=rising)
 
 
-@obligation(
+@model_property(
     "PO-134",
     "Combining a write's rows first changes no answer",
     "MG-017 MG-018",

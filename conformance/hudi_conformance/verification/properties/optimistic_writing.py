@@ -1,4 +1,4 @@
-"""Optimistic writers beside each other: which orders they can be told in, and what they can lose."""
+"""Optimistic writers beside each other: which orders they can be determined in, and what they can lose."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,20 +15,20 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     KEY_CHECK,
     SHAPES,
     Outcome,
-    asked,
     bag,
     changes,
+    describe_schedule,
     interleaved,
     orders,
     row,
     seed,
     serially,
-    told,
+    write_request,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-172",
     "Two writes that change one file group, each begun before the other committed, never both commit",
     "OW-004 OW-005",
@@ -45,13 +45,15 @@ def overlapping_updates(shape: Shape, order: Sequence[int], rows: Sequence[int],
     """Updates of one key."""
     first_commit = min(index for index, number in enumerate(order) if list(order[: index + 1]).count(number) == 3)
     assume(all(number in order[:first_commit] for number in (0, 1)))
-    requests = [asked(Operation.UPSERT, [row("a", ts)], settings) for ts in rows]
+    requests = [write_request(Operation.UPSERT, [row("a", ts)], settings) for ts in rows]
     outcome = interleaved(seed(shape, settings), requests, order)
     if len(outcome.committed) != 1:
-        raise Counterexample(f"{len(outcome.committed)} of 2 committed", outcome.table, told(requests, order))
+        raise Counterexample(
+            f"{len(outcome.committed)} of 2 committed", outcome.table, describe_schedule(requests, order)
+        )
 
 
-@obligation(
+@model_property(
     "PO-173",
     "Optimistic writers leave what some serial order of those that commit would leave",
     "OW-005 OW-007",
@@ -62,7 +64,7 @@ def overlapping_updates(shape: Shape, order: Sequence[int], rows: Sequence[int],
 def serializable_in_general() -> None:
     """Two writers bring the same new key: both open a file group for it, and both commit."""
     table, order = new_table(Shape(table_type="COPY_ON_WRITE")), (0, 1, 0, 1, 0, 1)
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)]) for note in ("first", "second")]
+    requests = [write_request(Operation.UPSERT, [row("a", 1, note)]) for note in ("first", "second")]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order)
 
 
@@ -75,10 +77,10 @@ def refuse_unless_serial(
         message = (
             f"rows {bag(outcome.table)}, in the order of completion {bag(serially(table, requests, outcome.committed))}"
         )
-        raise Counterexample(message, outcome.table, told(requests, order))
+        raise Counterexample(message, outcome.table, describe_schedule(requests, order))
 
 
-@obligation(
+@model_property(
     "PO-174",
     "Optimistic upserts and deletes of keys that are there are serializable in completion order, and no row is lost",
     "OW-003 OW-004 OW-005",
@@ -91,16 +93,16 @@ def serializable_known_keys(shape: Shape, requests: Sequence[Request], data: st.
     """Two or three writers, their phases in any order."""
     order, table = data.draw(orders(len(requests))), seed(shape)
     first_commit = next(index for index, number in enumerate(order) if list(order[: index + 1]).count(number) == 3)
-    begun = set(order[:first_commit])
+    started = set(order[:first_commit])
     requests = [
-        one if number in begun else replace(one, operation=Operation.UPSERT) for number, one in enumerate(requests)
+        one if number in started else replace(one, operation=Operation.UPSERT) for number, one in enumerate(requests)
     ]
-    assume(len(begun) == len(requests) or all(one.operation is Operation.UPSERT for one in requests))
+    assume(len(started) == len(requests) or all(one.operation is Operation.UPSERT for one in requests))
     outcome = interleaved(table, requests, order)
     refuse_unless_serial(table, requests, outcome, order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-175",
     "With the key check upserts of new keys are serializable in completion order too",
     "OW-007",
@@ -116,7 +118,7 @@ def serializable_with_key_check(shape: Shape, requests: Sequence[Request], data:
     refuse_unless_serial(table, upserts, interleaved(table, upserts, order), order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-176",
     "With the key check optimistic writers are serializable in completion order",
     "OW-007 OW-018",
@@ -128,11 +130,11 @@ def serializable_with_overwrites() -> None:
     """A delete of a partition finds no file group of a row that is inserted meanwhile: the row outlives it."""
     table, order = seed(Shape()), (0, 1, 1, 1, 0, 0)
     gone = Request(Operation.DELETE_PARTITION, partitions=("d1",), settings=KEY_CHECK)
-    requests = [gone, asked(Operation.INSERT, [row("new")], KEY_CHECK)]
+    requests = [gone, write_request(Operation.INSERT, [row("new")], KEY_CHECK)]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-177",
     "With the key check optimistic writers leave what some serial order of those that commit would leave",
     "OW-007 OW-013",
@@ -145,22 +147,22 @@ def serializable_with_deletes() -> None:
     table, order = new_table(Shape(table_type="COPY_ON_WRITE")), (0, 1, 0, 1, 0, 1)
     gone = {"_hoodie_is_deleted": True}
     requests = [
-        asked(Operation.UPSERT, [row("a"), {**row("b"), **gone}], KEY_CHECK),
-        asked(Operation.UPSERT, [row("b"), {**row("a"), **gone}], KEY_CHECK),
+        write_request(Operation.UPSERT, [row("a"), {**row("b"), **gone}], KEY_CHECK),
+        write_request(Operation.UPSERT, [row("b"), {**row("a"), **gone}], KEY_CHECK),
     ]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order)
 
 
 INSERTS = st.lists(
     st.lists(st.builds(row, st.sampled_from(KEYS), day=st.sampled_from(DAYS)), min_size=1, max_size=3).map(
-        lambda rows: asked(Operation.INSERT, rows)
+        lambda rows: write_request(Operation.INSERT, rows)
     ),
     min_size=2,
     max_size=3,
 )
 
 
-@obligation(
+@model_property(
     "PO-182",
     "Inserts that open file groups of their own never conflict, and every row of each is there",
     "OW-012 OW-028",
@@ -174,23 +176,23 @@ def inserts_never_conflict(shape: Shape, requests: Sequence[Request], data: st.D
     outcome = interleaved(table, requests, order)
     if outcome.refused or bag(outcome.table) != bag(serially(table, requests, range(len(requests)))):
         raise Counterexample(
-            f"refused {outcome.refused}; rows {bag(outcome.table)}", outcome.table, told(requests, order)
+            f"refused {outcome.refused}; rows {bag(outcome.table)}", outcome.table, describe_schedule(requests, order)
         )
 
 
-@obligation(
+@model_property(
     "PO-183",
     "If there are only inserts to the table, there are no conflicts",
     "OW-012 OW-028",
     refuted=True,
     holds_instead="PO-182",
-    assumptions="writers fill up small files, as released ones do unless told otherwise",
+    assumptions="writers fill up small files, as released ones do by default",
 )
 def inserts_that_fill_files() -> None:
     """Two inserts of different keys choose the same small file."""
     small = {"hoodie.parquet.small.file.limit": "104857600"}
-    requests = [asked(Operation.INSERT, [row(key)], small) for key in ("new", "newer")]
+    requests = [write_request(Operation.INSERT, [row(key)], small) for key in ("new", "newer")]
     order = (0, 1, 0, 1, 0, 1)
     outcome = interleaved(seed(Shape(table_type="COPY_ON_WRITE")), requests, order)
     if outcome.refused:
-        raise Counterexample("an insert was refused", outcome.table, told(requests, order))
+        raise Counterexample("an insert was refused", outcome.table, describe_schedule(requests, order))

@@ -11,11 +11,19 @@ from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import LATEST, PAYLOADS, POSTGRES, MergeRule
 from hudi_model.tables import RELEASED, TEXT
 
-from hudi_conformance.verification.properties.merge_sequences import COMMIT, KEY, data, row, said, same_combined, wholes
-from hudi_conformance.verification.properties.registry import Check, Counterexample, obligation
+from hudi_conformance.verification.properties.merge_sequences import (
+    COMMIT,
+    KEY,
+    data,
+    row,
+    same_combined,
+    shown,
+    wholes,
+)
+from hudi_conformance.verification.properties.registry import Check, Counterexample, model_property
 
 
-@obligation(
+@model_property(
     "PO-135",
     "With OverwriteWithLatestAvroPayload combining a write's rows first changes no answer",
     "PL-002 MG-017",
@@ -29,7 +37,7 @@ def _overwriting_combined_or_not() -> None:
     same_combined(rule, wholes(rule), TEXT)
 
 
-@obligation(
+@model_property(
     "PO-136",
     "Before version 9 combining a write's rows first changes no answer",
     "PL-009 MG-017",
@@ -68,12 +76,12 @@ def alike(names: Sequence[str]) -> Check:
                 versions = [[row(rule, **one) for one in batch] for rule in (before, after)]
                 old, new = (merging.fold(rule, some)[KEY] for rule, some in zip((before, after), versions, strict=True))
                 if data(old) != data(new):
-                    raise Counterexample(f"{name}: {data(old)} against {data(new)}", steps=said(*versions[0]))
+                    raise Counterexample(f"{name}: {data(old)} against {data(new)}", steps=shown(*versions[0]))
 
     return check
 
 
-obligation(
+model_property(
     "PO-141",
     "What version 9 makes of a payload class merges rows as the class did",
     "PL-010",
@@ -84,7 +92,7 @@ obligation(
 )(alike([POSTGRES]))
 
 
-obligation(
+model_property(
     "PO-142",
     "What version 9 makes of a payload class that is not of Debezium merges rows as the class did",
     "PL-010 PL-003 PL-004 PL-005 PL-006",

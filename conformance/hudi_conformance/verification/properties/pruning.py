@@ -9,7 +9,7 @@ from hudi_model.files import Field, FileSlice, Record, Schema
 from hudi_model.indexes import joined
 from hudi_model.metadata import view_of
 from hudi_model.pruning import Facts
-from hudi_model.queries import META_SCHEMA, Selection, answer, read_snapshot, sound_snapshot
+from hudi_model.queries import META_SCHEMA, Selection, answer, read_snapshot, validated_snapshot
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table
 from hypothesis import assume, given
@@ -36,10 +36,10 @@ from hudi_conformance.verification.properties.indexed_tables import (
     indexed,
     refuse_pruned_away,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-304",
     "Pruning by every kind of index, alone and together, never changes an answer",
     "IX-051 IX-052 IX-053 IX-054 IX-055 IX-056 IX-057 IX-058",
@@ -47,10 +47,10 @@ from hudi_conformance.verification.properties.registry import Counterexample, ob
     assumptions="released readings; keys are unique in the table, and every row lies in the partition of its columns",
 )
 @property_check
-@given(told=PARTITIONED, forms=st.lists(FILTERS, min_size=3, max_size=3), kept=st.integers(0, 7))
-def pruning_changes_nothing(told: Story, forms: Sequence[Any], kept: int) -> None:
+@given(story=PARTITIONED, forms=st.lists(FILTERS, min_size=3, max_size=3), kept=st.integers(0, 7))
+def pruning_changes_nothing(story: Story, forms: Sequence[Any], kept: int) -> None:
     """Random filters, with all indexes and with one alone, beside the record index where that is what it needs."""
-    table = indexed(told)
+    table = indexed(story)
     rows = read_snapshot(table).rows
     assume(len({one["id"] for one in rows}) == len(rows))
     every = sorted(metadata.built(table) - {"files"})
@@ -58,22 +58,22 @@ def pruning_changes_nothing(told: Story, forms: Sequence[Any], kept: int) -> Non
     some = perform(table, metadata.drop(table, sorted(metadata.built(table) - alone)))
     both = perform(table, metadata.drop(table, sorted(metadata.built(table) - alone - {"record_index"})))
     for form in forms:
-        refuse_pruned_away(table, form, told)
-        refuse_pruned_away(some, form, told)
-        refuse_pruned_away(both, form, told)
+        refuse_pruned_away(table, form, story)
+        refuse_pruned_away(some, form, story)
+        refuse_pruned_away(both, form, story)
 
 
-@obligation(
+@model_property(
     "PO-305",
     "Where statistics are absent nothing is skipped",
     "MT-013 IX-053",
     broken_by="unknown-statistics-prune unknown-is-all-null or-as-and",
 )
 @property_check
-@given(told=stories(shapes(), OPERATIONS, longest=4), place=st.integers(0, 9))
-def absent_means_unknown(told: Story, place: int) -> None:
+@given(story=stories(shapes(), OPERATIONS, longest=4), place=st.integers(0, 9))
+def absent_means_unknown(story: Story, place: int) -> None:
     """A file's statistics are missing; each value that is there is asked for."""
-    table = indexed(told)
+    table = indexed(story)
     known, view, schema = pruning.usable(table), view_of(table), Schema((*META_SCHEMA, *SCHEMA.fields))
     names = sorted({key.rpartition("|")[2] for key in known["column_stats"][1]})
     for key in [one for one in known["column_stats"][1] if one.endswith(f"|{names[place % len(names)]}")]:
@@ -82,10 +82,10 @@ def absent_means_unknown(told: Story, place: int) -> None:
     rows = read_snapshot(table).rows
     leaves = [["ts", "=", row["ts"]] for row in rows] + [["id", "=", row["id"]] for row in rows]
     for form in [["or", *pair] for pair in zip(leaves, reversed(leaves), strict=True)] + leaves:
-        facts = [(one, pruning.facts_of(view, one, known)) for one in sound_snapshot(view)]
+        facts = [(one, pruning.facts_of(view, one, known)) for one in validated_snapshot(view)]
         kept = tuple(one for one, fact in facts if True in pruning.possible(form, fact, schema))
         if answer(view, kept, Selection(filter=form)).rows != read_snapshot(table, filter=form).rows:
-            raise Counterexample(f"{form} where a file has no statistics", table, told.lines())
+            raise Counterexample(f"{form} where a file has no statistics", table, story.lines())
 
 
 def without(held: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def without(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {one: value for one, value in held.items() if one != key}
 
 
-@obligation(
+@model_property(
     "PO-316",
     "A slice may be skipped when each of its files, judged by its own statistics, may be",
     "IX-054 MG-026",
@@ -101,12 +101,12 @@ def without(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     holds_instead="PO-304",
     assumptions="partial update mode IGNORE_DEFAULTS; as released, each file is judged by itself",
 )
-def files_judged_alone() -> None:
+def files_checked_alone() -> None:
     """A row whose columns come from two files."""
     properties = {**Shape().properties(), "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
     schema = Schema((*SCHEMA.fields, Field("more", "string")))
     table = create_table(properties, schema)
-    table = perform(table, metadata.asked_for(table, INDEXED))
+    table = perform(table, metadata.configured_effects(table, INDEXED))
     for number, (note, more) in enumerate((("one", None), (None, "two"))):
         row = Record({"id": "a", "day": "d1", "ts": number, "note": note, "more": more})
         table = writers.write(table, Request(Operation.UPSERT, (row,)), tick(2 * number + 1), tick(2 * number + 2))
@@ -118,13 +118,13 @@ def files_judged_alone() -> None:
         known = Facts(lambda _, column: [stored[joined(column, found.partition, name)]], lambda *_: False)
         return True in pruning.possible(form, known, whole)
 
-    for found in sound_snapshot(view):
+    for found in validated_snapshot(view):
         names = [one.name for one in (found.base_file, *found.log_files) if one]
         if read_snapshot(table, filter=form).rows and not any(may_hold(found, name) for name in names):
             raise Counterexample("no file may hold the row that both hold together", table)
 
 
-@obligation(
+@model_property(
     "PO-317",
     "Skipping partitions by their path never changes an answer",
     "IX-056 OW-021",

@@ -29,7 +29,7 @@ from hudi_conformance.verification.properties.histories import (
     stories,
     taken,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 Image = str
 """A row in one line, so that bags of rows compare."""
@@ -37,7 +37,7 @@ Image = str
 EVERYTHING = "0"
 OPERATIONS = (*[Operation.UPSERT] * 3, Operation.DELETE, Operation.INSERT_OVERWRITE, Operation.DELETE_PARTITION)
 MERGED = shapes(types=("MERGE_ON_READ",))
-TOLD = st.one_of(
+STORIES = st.one_of(
     stories(MERGED, OPERATIONS, services=("compaction",), longest=5),
     stories(shapes(types=("COPY_ON_WRITE",)), OPERATIONS, longest=5),
 )
@@ -67,11 +67,11 @@ def with_feed(table: Table) -> Table:
     return replace(table, properties={**table.properties, "hoodie.table.cdc.enabled": "true"})
 
 
-def states(told: Story) -> list[tuple[str, Table]]:
+def states(story: Story) -> list[tuple[str, Table]]:
     """The table before the story and after each step that completed anything, with the time of it."""
-    table = with_feed(new_table(told.shape))
+    table = with_feed(new_table(story.shape))
     found: dict[str, Table] = {EVERYTHING: table}
-    for number, step in enumerate(told.steps):
+    for number, step in enumerate(story.steps):
         table = taken(table, step, 10 * number + 1, EAGER)
         done = completed_data(timeline_of(table.timeline))
         found[max((completion(one) for one in done), default=InstantTime(EVERYTHING))] = table
@@ -105,7 +105,7 @@ def key_of(shape: Shape, image: Image) -> str:
     return image.partition("'id'")[2].partition(", 'ts'" if shape.partitioned else ", 'day'")[0]
 
 
-@obligation(
+@model_property(
     "PO-150",
     "An incremental query answers the rows of the state at its end that the state at its begin does not have",
     "IN-001 IN-002 IN-003 IN-004",
@@ -113,20 +113,20 @@ def key_of(shape: Shape, image: Image) -> str:
     assumptions="the text's reading of what competes",
 )
 @property_check
-@given(told=st.one_of(TOLD, COMPLETED))
-def answers_the_difference(told: Story) -> None:
-    """Whatever was written later, a chunk is told from the two states that it lies between."""
-    found = states(told)
+@given(story=st.one_of(STORIES, COMPLETED))
+def answers_the_difference(story: Story) -> None:
+    """Whatever was written later, a chunk is reported from the two states that it lies between."""
+    found = states(story)
     for (begin, older), (end, newer) in combinations(found, 2):
         expected = snapshot(newer) - snapshot(older)
         answered = incremental(found[-1][1], begin, end)
         if answered != expected:
             raise Counterexample(
-                f"({begin}, {end}]: {answered - expected} - {expected - answered}", newer, told.lines()
+                f"({begin}, {end}]: {answered - expected} - {expected - answered}", newer, story.lines()
             )
 
 
-@obligation(
+@model_property(
     "PO-162",
     "Who applies all ranges in turn, by key, has the snapshot, but for rows that are deleted",
     "IN-001 IN-004 IN-005",
@@ -134,40 +134,40 @@ def answers_the_difference(told: Story) -> None:
     assumptions="the text's reading of what competes; nothing is restored",
 )
 @property_check
-@given(told=COMPLETED)
-def applied_ranges(told: Story) -> None:
+@given(story=COMPLETED)
+def applied_ranges(story: Story) -> None:
     """Whatever completes rows, brings them back, or is compacted between: no change is left out."""
-    found, applied = states(told), Counter[Image]()
+    found, applied = states(story), Counter[Image]()
     for (begin, _), (end, newer) in pairwise(found):
-        applied = fold(told.shape, applied, incremental(found[-1][1], begin, end))
+        applied = fold(story.shape, applied, incremental(found[-1][1], begin, end))
         held = snapshot(newer)
-        keys = {key_of(told.shape, image) for image in held}
-        left = Counter({image: count for image, count in applied.items() if key_of(told.shape, image) in keys})
+        keys = {key_of(story.shape, image) for image in held}
+        left = Counter({image: count for image, count in applied.items() if key_of(story.shape, image) in keys})
         if left != held:
-            raise Counterexample(f"up to {end}: {left - held} for {held - left}", newer, told.lines())
+            raise Counterexample(f"up to {end}: {left - held} for {held - left}", newer, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-163",
     "As released a range answers besides the rows that changed only rows of keys whose row did not",
     "IN-001 IN-004",
     broken_by="released-rows-alone",
 )
 @property_check
-@given(told=COMPLETED)
-def released_rows_are_besides(told: Story) -> None:
+@given(story=COMPLETED)
+def released_rows_are_besides(story: Story) -> None:
     """A late row that lost hides no change of its key."""
-    found = states(told)
+    found = states(story)
     for (begin, _), (end, newer) in combinations(found, 2):
         changed = incremental(found[-1][1], begin, end)
         besides = incremental(found[-1][1], begin, end, RELEASED) - changed
-        keys = {key_of(told.shape, image) for image in changed}
+        keys = {key_of(story.shape, image) for image in changed}
         missing = changed - incremental(found[-1][1], begin, end, RELEASED)
-        if missing or any(key_of(told.shape, image) in keys for image in besides):
-            raise Counterexample(f"({begin}, {end}] lacks {missing}, and has {besides}", newer, told.lines())
+        if missing or any(key_of(story.shape, image) in keys for image in besides):
+            raise Counterexample(f"({begin}, {end}] lacks {missing}, and has {besides}", newer, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-151",
     "Two incremental chunks fold to the chunk over both, but for the rows that the second deleted",
     "IN-001 IN-003",
@@ -175,15 +175,15 @@ def released_rows_are_besides(told: Story) -> None:
     assumptions="the text's reading of what competes",
 )
 @property_check
-@given(told=TOLD)
-def chunks_fold(told: Story) -> None:
+@given(story=STORIES)
+def chunks_fold(story: Story) -> None:
     """A reader who replaces rows by key, and learns of deletes elsewhere, misses nothing by reading in chunks."""
-    table = states(told)[-1][1]
-    for (begin, _), (middle, _), (end, newest) in combinations(states(told), 3):
-        folded = fold(told.shape, incremental(table, begin, middle), incremental(table, middle, end))
+    table = states(story)[-1][1]
+    for (begin, _), (middle, _), (end, newest) in combinations(states(story), 3):
+        folded = fold(story.shape, incremental(table, begin, middle), incremental(table, middle, end))
         left = Counter({image: count for image, count in folded.items() if image in snapshot(newest)})
         if left != incremental(table, begin, end):
-            raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {folded}", table, told.lines())
+            raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {folded}", table, story.lines())
 
 
 def fold(shape: Shape, first: Counter[Image], second: Counter[Image]) -> Counter[Image]:
@@ -192,7 +192,7 @@ def fold(shape: Shape, first: Counter[Image], second: Counter[Image]) -> Counter
     return second + Counter({image: count for image, count in first.items() if key_of(shape, image) not in newer})
 
 
-@obligation(
+@model_property(
     "PO-152",
     "Two incremental chunks fold to the chunk over both",
     "IN-001",
@@ -201,17 +201,17 @@ def fold(shape: Shape, first: Counter[Image], second: Counter[Image]) -> Counter
     assumptions="the text's reading of what competes",
 )
 @property_check
-@given(told=TOLD)
-def chunks_fold_without_exception(told: Story) -> None:
+@given(story=STORIES)
+def chunks_fold_without_exception(story: Story) -> None:
     """A row of the first chunk that the second deleted is in no answer that could take it away."""
-    table = states(told)[-1][1]
-    for (begin, _), (middle, _), (end, _) in combinations(states(told), 3):
-        folded = fold(told.shape, incremental(table, begin, middle), incremental(table, middle, end))
+    table = states(story)[-1][1]
+    for (begin, _), (middle, _), (end, _) in combinations(states(story), 3):
+        folded = fold(story.shape, incremental(table, begin, middle), incremental(table, middle, end))
         if folded != incremental(table, begin, end):
-            raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {folded}", table, told.lines())
+            raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {folded}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-153",
     "As released an incremental query answers rows of the state at its end",
     "IN-001 IN-004",
@@ -219,17 +219,17 @@ def chunks_fold_without_exception(told: Story) -> None:
     holds_instead="PO-150",
 )
 @property_check
-@given(told=stories(shapes(types=("MERGE_ON_READ",), modes=(EVENT_TIME,)), (Operation.UPSERT,), longest=3))
-def released_rows_are_rows(told: Story) -> None:
+@given(story=stories(shapes(types=("MERGE_ON_READ",), modes=(EVENT_TIME,)), (Operation.UPSERT,), longest=3))
+def released_rows_are_rows(story: Story) -> None:
     """A late row that lost against a base file from before the range is answered all the same."""
-    found = states(told)
+    found = states(story)
     for (begin, _), (end, newer) in combinations(found, 2):
-        strangers = incremental(found[-1][1], begin, end, RELEASED) - snapshot(newer)
-        if strangers:
-            raise Counterexample(f"({begin}, {end}] answers {strangers}", newer, told.lines())
+        unexpected = incremental(found[-1][1], begin, end, RELEASED) - snapshot(newer)
+        if unexpected:
+            raise Counterexample(f"({begin}, {end}] answers {unexpected}", newer, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-154",
     "From the beginning an incremental query answers the snapshot",
     "IN-002 IN-004 IN-005",
@@ -237,17 +237,17 @@ def released_rows_are_rows(told: Story) -> None:
     assumptions="both readings of what competes",
 )
 @property_check
-@given(told=st.one_of(TOLD, COMPLETED))
-def from_the_beginning(told: Story) -> None:
+@given(story=st.one_of(STORIES, COMPLETED))
+def from_the_beginning(story: Story) -> None:
     """A reader without a past may begin with an incremental query."""
-    end, table = states(told)[-1]
+    end, table = states(story)[-1]
     for readings in (RELEASED, MERGED_ROWS) if end != EVERYTHING else ():
         answered = incremental(table, EVERYTHING, end, readings)
         if answered != snapshot(table):
-            raise Counterexample(f"up to {end}: {answered}", table, told.lines())
+            raise Counterexample(f"up to {end}: {answered}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-155",
     "A range in which services alone completed brings no rows and no changes, and a service adds no row to any range",
     "IN-005 CD-007",
@@ -255,62 +255,62 @@ def from_the_beginning(told: Story) -> None:
     assumptions="both readings of what competes",
 )
 @property_check
-@given(told=stories(MERGED, services=("compaction", "compaction"), longest=5))
-def services_bring_nothing(told: Story) -> None:
+@given(story=stories(MERGED, services=("compaction", "compaction"), longest=5))
+def services_bring_nothing(story: Story) -> None:
     """A reader need not know that a table was compacted."""
-    found = states(told)
+    found = states(story)
     for place, ((begin, _), (end, table)) in enumerate(pairwise(found)):
         newest = completed_data(timeline_of(table.timeline))[-1]
         if newest.action is not Action.COMMIT:
             continue
         brought = [incremental(table, begin, end, readings) for readings in (RELEASED, MERGED_ROWS)]
         if any(brought) or read_changes(table, begin, end).rows:
-            raise Counterexample(f"({begin}, {end}] brings {brought}", table, told.lines())
+            raise Counterexample(f"({begin}, {end}] brings {brought}", table, story.lines())
         for earlier, _ in found[:place]:
             before, after = (incremental(table, earlier, one, MERGED_ROWS) for one in (begin, end))
             if before != after:
-                raise Counterexample(f"({earlier}, {end}] brings {after}, up to {begin} {before}", table, told.lines())
+                raise Counterexample(f"({earlier}, {end}] brings {after}, up to {begin} {before}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-156",
     "Replaying the changes of a range on the state at its begin gives the state at its end",
     "CD-002 CD-004 CD-005",
     broken_by="gone-rows-untold before-is-after last-write-only range-begin-inclusive",
 )
 @property_check
-@given(told=st.one_of(TOLD, COMPLETED))
-def replay(told: Story) -> None:
+@given(story=st.one_of(STORIES, COMPLETED))
+def replay(story: Story) -> None:
     """As bags: what was there, without the rows before each change, with those after it."""
-    found = states(told)
+    found = states(story)
     table = found[-1][1]
     for (begin, older), (end, newer) in combinations(found, 2):
         state = bag(read_snapshot(older).rows)
         state.update(images(table, begin, end, "after"))
         state.subtract(images(table, begin, end, "before"))
         if +state != bag(read_snapshot(newer).rows) or -state:
-            raise Counterexample(f"({begin}, {end}] leads to {state}", table, told.lines())
+            raise Counterexample(f"({begin}, {end}] leads to {state}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-157",
     "The changes of a range are those of its chunks",
     "CD-002 IN-002",
     broken_by="range-begin-inclusive last-write-only",
 )
 @property_check
-@given(told=TOLD)
-def changes_add_up(told: Story) -> None:
+@given(story=STORIES)
+def changes_add_up(story: Story) -> None:
     """A reader who follows the feed in chunks gets every change once."""
-    table = states(told)[-1][1]
-    for (begin, _), (middle, _), (end, _) in combinations(states(told), 3):
+    table = states(story)[-1][1]
+    for (begin, _), (middle, _), (end, _) in combinations(states(story), 3):
         for side in ("before", "after"):
             chunks = images(table, begin, middle, side) + images(table, middle, end, side)
             if chunks != images(table, begin, end, side):
-                raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {chunks}", table, told.lines())
+                raise Counterexample(f"({begin}, {middle}] and ({middle}, {end}] give {chunks}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-158",
     "A range is settled once its end has completed",
     "IN-003 TL-013",
@@ -318,18 +318,18 @@ def changes_add_up(told: Story) -> None:
     assumptions="completion times are taken and published under the lock: none comes to light after a later one",
 )
 @property_check
-@given(told=TOLD)
-def settled(told: Story) -> None:
+@given(story=STORIES)
+def settled(story: Story) -> None:
     """Nothing that completes later changes the answer to a range, in either reading."""
-    found = states(told)
+    found = states(story)
     for (begin, _), (end, then) in combinations(found, 2):
         for readings in (RELEASED, MERGED_ROWS):
             before, now = (incremental(table, begin, end, readings) for table in (then, found[-1][1]))
             if before != now:
-                raise Counterexample(f"({begin}, {end}] was {before}, is {now}", found[-1][1], told.lines())
+                raise Counterexample(f"({begin}, {end}] was {before}, is {now}", found[-1][1], story.lines())
 
 
-@obligation(
+@model_property(
     "PO-159",
     "A range is settled once its end has completed, whatever times writers take",
     "IN-003 TL-013",

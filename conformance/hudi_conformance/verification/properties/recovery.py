@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import SCHEMA, Step, Story, stories
 from hudi_conformance.verification.properties.recovery_checks import (
-    DIES,
+    CRASHES,
     LATER,
     SERVICES,
     again,
     attempt,
-    dying,
+    crashing_step,
     lines_of,
     same,
     snapshot,
-    told_table,
+    table_of,
     went_on,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-245",
     "A table rebuilt from the names of its files shows no row that nobody wrote, and has a row for every key it had",
     "SR-010 SR-011",
@@ -34,14 +34,15 @@ from hudi_conformance.verification.properties.registry import Counterexample, ob
 )
 @property_check
 @given(
-    told=stories(operations=(Operation.UPSERT, Operation.INSERT_OVERWRITE), services=SERVICES[:3], longest=5), dies=DIES
+    story=stories(operations=(Operation.UPSERT, Operation.INSERT_OVERWRITE), services=SERVICES[:3], longest=5),
+    crash=CRASHES,
 )
-def recovery_invents_nothing(told: Story, dies: tuple[Step, int]) -> None:
+def recovery_invents_nothing(story: Story, crash: tuple[Step, int]) -> None:
     """Rows of writes that died may come back, and replaced ones: names do not tell. Others do not."""
-    table = attempt(told_table(told), dying(told, dies), LATER, dies[1])
-    written = {tuple(sorted(row.items())) for step in (*told.steps, dying(told, dies)) for row in step.rows}
+    table = attempt(table_of(story), crashing_step(story, crash), LATER, crash[1])
+    written = {tuple(sorted(row.items())) for step in (*story.steps, crashing_step(story, crash)) for row in step.rows}
     rebuilt = perform(lost(table), recovery.recover(lost(table), SCHEMA))
-    lines = lines_of(told, f"dies: {dying(told, dies)}", "the timeline is lost and rebuilt")
+    lines = lines_of(story, f"dies: {crashing_step(story, crash)}", "the timeline is lost and rebuilt")
     keys = {row["id"] for row in read_snapshot(table).rows}
     try:
         found = [dict(row) for row in read_snapshot(rebuilt).rows]
@@ -56,7 +57,7 @@ def lost(table: Table) -> Table:
     return Table(table.properties, None, (), table.base_files, table.log_files, create_schema=None)
 
 
-@obligation(
+@model_property(
     "PO-246",
     "A table rebuilt from the names of its files shows what it showed",
     "SR-010 SR-011 TL-018",
@@ -64,15 +65,15 @@ def lost(table: Table) -> Table:
     assumptions="every write had completed before the next began, and nothing was replaced",
 )
 @property_check
-@given(told=stories(services=("compaction", "log_compaction", "cleaning"), longest=6), cut=st.integers(0, 40))
-def recovery_is_exact_without_replacement(told: Story, cut: int) -> None:
+@given(story=stories(services=("compaction", "log_compaction", "cleaning"), longest=6), cut=st.integers(0, 40))
+def recovery_is_exact_without_replacement(story: Story, cut: int) -> None:
     """A rebuild that stopped is done again."""
-    table = went_on(told_table(told), (again(told),), 900, {})
-    expected = snapshot(table, told.lines())
+    table = went_on(table_of(story), (again(story),), 900, {})
+    expected = snapshot(table, story.lines())
     bare = lost(table)
     stopped = perform(bare, recovery.recover(bare, SCHEMA)[:cut])
     rebuilt = perform(stopped, recovery.recover(stopped, SCHEMA))
-    lines = lines_of(told, f"the timeline is lost; its rebuilding dies after {cut} effects and is done again")
+    lines = lines_of(story, f"the timeline is lost; its rebuilding dies after {cut} effects and is done again")
     if stopped.timeline:
         same(snapshot(stopped, lines), expected, "rows meanwhile", stopped, lines)
     same(snapshot(rebuilt, lines) if rebuilt.timeline else expected, expected, "rows", rebuilt, lines)

@@ -28,7 +28,7 @@ def bag(answer: Any) -> Rows:
     return tuple(sorted(repr(sorted(row.items())) for row in answer.rows))
 
 
-def not_refused(run: Callable[[], _T], table: Table, told: Iterable[str]) -> _T:
+def not_refused(run: Callable[[], _T], table: Table, lines: Iterable[str]) -> _T:
     """What the call gives.
 
     Raises:
@@ -38,30 +38,30 @@ def not_refused(run: Callable[[], _T], table: Table, told: Iterable[str]) -> _T:
     try:
         return run()
     except Rejection as refused:
-        raise Counterexample(f"refused: {refused}", table, tuple(told)) from None
+        raise Counterexample(f"refused: {refused}", table, tuple(lines)) from None
 
 
-def answered(ask: Callable[[], Any], table: Table, told: Iterable[str]) -> Rows:
+def answered(query: Callable[[], Any], table: Table, lines: Iterable[str]) -> Rows:
     """The rows of an answer.
 
     Raises:
         Counterexample: the table gives none.
 
     """
-    return bag(not_refused(ask, table, told))
+    return bag(not_refused(query, table, lines))
 
 
-def snapshot(table: Table, told: Iterable[str]) -> Rows:
+def snapshot(table: Table, lines: Iterable[str]) -> Rows:
     """What a snapshot holds."""
-    return answered(lambda: read_snapshot(table), table, told)
+    return answered(lambda: read_snapshot(table), table, lines)
 
 
-def as_of(table: Table, instant: InstantTime, told: Iterable[str]) -> Rows:
+def as_of(table: Table, instant: InstantTime, lines: Iterable[str]) -> Rows:
     """What time travel finds."""
-    return answered(lambda: read_as_of(table, instant), table, told)
+    return answered(lambda: read_as_of(table, instant), table, lines)
 
 
-def done(make: Callable[[], Effects], table: Table, told: Iterable[str]) -> Effects:
+def done(make: Callable[[], Effects], table: Table, lines: Iterable[str]) -> Effects:
     """The effects of an operation.
 
     Raises:
@@ -71,10 +71,10 @@ def done(make: Callable[[], Effects], table: Table, told: Iterable[str]) -> Effe
     try:
         return make()
     except Rejection as refused:
-        raise Counterexample(f"refused: {refused}", table, tuple(told)) from None
+        raise Counterexample(f"refused: {refused}", table, tuple(lines)) from None
 
 
-def same(found: Any, expected: Any, message: str, table: Table, told: Iterable[str]) -> None:
+def same(found: Any, expected: Any, message: str, table: Table, lines: Iterable[str]) -> None:
     """Nothing, unless two things differ.
 
     Raises:
@@ -82,7 +82,7 @@ def same(found: Any, expected: Any, message: str, table: Table, told: Iterable[s
 
     """
     if found != expected:
-        raise Counterexample(f"{message}: {found} where {expected} was", table, tuple(told))
+        raise Counterexample(f"{message}: {found} where {expected} was", table, tuple(lines))
 
 
 def went_on(table: Table, steps: Iterable[Step], first: int, settings: Mapping[str, str]) -> Table:
@@ -94,37 +94,37 @@ def went_on(table: Table, steps: Iterable[Step], first: int, settings: Mapping[s
     return table
 
 
-def told_table(told: Story, settings: Mapping[str, str] = EVERY) -> Table:
+def table_of(story: Story, settings: Mapping[str, str] = EVERY) -> Table:
     """The table after a story."""
-    return went_on(new_table(told.shape), told.steps, 0, settings)
+    return went_on(new_table(story.shape), story.steps, 0, settings)
 
 
 def attempt(table: Table, step: Step, first: int, effects: int) -> Table:
     """The table that a write leaves which dies after some of its effects; the requested file is always there."""
-    begun, opening = begin(table, request_of(step), tick(first))
+    started_write, opening = begin(table, request_of(step), tick(first))
     table = perform(table, opening)
-    _, staging = stage(table, begun)
+    _, staging = stage(table, started_write)
     return perform(table, staging[:effects])
 
 
-DIES = st.tuples(st.builds(Step, st.sampled_from([Operation.UPSERT, Operation.INSERT]), rows()), st.integers(0, 12))
+CRASHES = st.tuples(st.builds(Step, st.sampled_from([Operation.UPSERT, Operation.INSERT]), rows()), st.integers(0, 12))
 
 
-def dying(told: Story, dies: tuple[Step, int]) -> Step:
+def crashing_step(story: Story, crash: tuple[Step, int]) -> Step:
     """The write that dies: an upsert touches what the story has written first."""
-    known = {row["id"] for row in dies[0].rows}
-    first = tuple(row for row in told.steps[0].rows if row["id"] not in known)
-    return replace(dies[0], rows=(*dies[0].rows, *first)) if dies[0].operation is Operation.UPSERT else dies[0]
+    known = {row["id"] for row in crash[0].rows}
+    first = tuple(row for row in story.steps[0].rows if row["id"] not in known)
+    return replace(crash[0], rows=(*crash[0].rows, *first)) if crash[0].operation is Operation.UPSERT else crash[0]
 
 
-def again(told: Story, ts: int = 4) -> Step:
+def again(story: Story, ts: int = 4) -> Step:
     """An upsert of the row that the story has written first."""
-    return Step(Operation.UPSERT, tuple({**row, "ts": ts} for row in told.steps[0].rows[:1]))
+    return Step(Operation.UPSERT, tuple({**row, "ts": ts} for row in story.steps[0].rows[:1]))
 
 
-def lines_of(told: Story, *more: str) -> tuple[str, ...]:
+def lines_of(story: Story, *more: str) -> tuple[str, ...]:
     """A story and what a check added to it."""
-    return (*told.lines(), *more)
+    return (*story.lines(), *more)
 
 
 SERVICES = ("compaction", "log_compaction", "clustering", "cleaning")

@@ -1,4 +1,4 @@
-"""Proof obligations: statements about the model that are checked by exhaustion or by random search, never weakened."""
+"""Properties: statements about the model that are checked by exhaustion or by random search, never weakened."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Counterexample(AssertionError):  # noqa: N818 - it is no error of a progra
 
 
 @dataclass(frozen=True, slots=True)
-class Obligation:
+class ModelProperty:
     """One statement. A proved one names mutants that break it; a refuted one names its finding and what does hold."""
 
     id: str
@@ -51,16 +51,16 @@ class Obligation:
     broken_by: tuple[str, ...]
     """Mutants under which the check must fail."""
     holds_instead: str
-    """For a refuted statement: the id of the obligation that states what does hold."""
+    """For a refuted statement: the id of the property that states what does hold."""
     exhaustive: bool
     """Whether every case within stated bounds is tried, or a random sample."""
     check: Check
 
 
-OBLIGATIONS: dict[str, Obligation] = {}
+MODEL_PROPERTIES: dict[str, ModelProperty] = {}
 
 
-def obligation(
+def model_property(
     identifier: str,
     title: str,
     clauses: str,
@@ -79,12 +79,12 @@ def obligation(
     """
 
     def register(check: Check) -> Check:
-        if identifier in OBLIGATIONS:
-            raise ValueError(f"two obligations are numbered {identifier}")
+        if identifier in MODEL_PROPERTIES:
+            raise ValueError(f"two properties are numbered {identifier}")
         if refuted == bool(broken_by):
             raise ValueError(f"{identifier}: a proved statement names mutants that break it, a refuted one none")
         verdict = Verdict.REFUTED if refuted else Verdict.PROVED
-        OBLIGATIONS[identifier] = Obligation(
+        MODEL_PROPERTIES[identifier] = ModelProperty(
             identifier,
             title,
             tuple(clauses.split()),

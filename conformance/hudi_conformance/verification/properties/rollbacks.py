@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import Row, Shape, Step, Story, new_table, rows, shapes, stories
 from hudi_conformance.verification.properties.recovery_checks import (
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     attempt,
+    crashing_step,
     done,
-    dying,
     lines_of,
     same,
     snapshot,
-    told_table,
+    table_of,
     went_on,
 )
-from hudi_conformance.verification.properties.registry import obligation, property_check
+from hudi_conformance.verification.properties.registry import model_property, property_check
 
 EAGER = {"hoodie.clean.failed.writes.policy": "EAGER"}
 
@@ -56,43 +56,45 @@ def taken_back(table: Table) -> set[InstantTime]:
     return {one.target for one in blocks if isinstance(one, RollbackBlock)}
 
 
-@obligation(
+@model_property(
     "PO-230",
     "A rollback removes all and only what its write left behind",
     "RB-003 RB-005 RB-006 RB-007 RB-009",
     broken_by="rollback-leaves-base-files markers-announce-no-logs",
 )
 @property_check
-@given(told=stories(services=("compaction",), longest=4), dies=DIES, by_markers=st.booleans())
-def rollback_is_exact(told: Story, dies: tuple[Step, int], by_markers: bool) -> None:
+@given(story=stories(services=("compaction",), longest=4), crash=CRASHES, by_markers=st.booleans())
+def rollback_is_exact(story: Story, crash: tuple[Step, int], by_markers: bool) -> None:
     """Rows and files are those from before. Where version 6 leaves blocks of the write, a command takes them back."""
-    before = told_table(told)
-    left = attempt(before, dying(told, dies), LATER, dies[1])
-    lines = lines_of(told, f"a write that dies after {dies[1]} effects: {dying(told, dies)}")
+    before = table_of(story)
+    left = attempt(before, crashing_step(story, crash), LATER, crash[1])
+    lines = lines_of(story, f"a write that dies after {crash[1]} effects: {crashing_step(story, crash)}")
     settings = {"hoodie.rollback.using.markers": str(by_markers).lower()}
     after = perform(left, rollback.roll_back(left, tick(LATER), tick(LATER + 5), tick(LATER + 6), settings))
     same(snapshot(after, lines), snapshot(before, lines), "rows after the rollback", after, lines)
     left_over = traces(after, tick(LATER))
-    if told.shape.version < 8 and tick(LATER) in taken_back(after):
+    if story.shape.version < 8 and tick(LATER) in taken_back(after):
         left_over = ()
     same(left_over, (), "traces of the write", after, lines)
     same(data_of(before) <= data_of(after), True, "files of others are there", after, lines)
 
 
-@obligation(
+@model_property(
     "PO-231",
     "A rollback may die after any effect, and a retry ends it under its own instant",
     "RB-004 RB-009 RB-010",
     broken_by="rollback-started-anew write-forgotten-before-its-files",
 )
 @property_check
-@given(told=stories(longest=3), dies=DIES, cut=st.integers(0, 12))
-def rollback_is_idempotent(told: Story, dies: tuple[Step, int], cut: int) -> None:
+@given(story=stories(longest=3), crash=CRASHES, cut=st.integers(0, 12))
+def rollback_is_idempotent(story: Story, crash: tuple[Step, int], cut: int) -> None:
     """Nobody sees a difference meanwhile, and in the end there is one rollback and no trace of the write."""
-    before = told_table(told)
-    left = attempt(before, dying(told, dies), LATER, dies[1])
+    before = table_of(story)
+    left = attempt(before, crashing_step(story, crash), LATER, crash[1])
     lines = lines_of(
-        told, f"a write that dies after {dies[1]} effects: {dying(told, dies)}", f"a rollback that dies after {cut}"
+        story,
+        f"a write that dies after {crash[1]} effects: {crashing_step(story, crash)}",
+        f"a rollback that dies after {cut}",
     )
     stopped = perform(left, rollback.roll_back(left, tick(LATER), tick(LATER + 5), tick(LATER + 6), {})[:cut])
     same(snapshot(stopped, lines), snapshot(before, lines), "rows meanwhile", stopped, lines)
@@ -102,12 +104,12 @@ def rollback_is_idempotent(told: Story, dies: tuple[Step, int], cut: int) -> Non
     after = perform(stopped, done(retried, stopped, lines)) if waits else stopped
     found = [(one.requested, one.state) for one in open_table(after).timeline.instants if one.action is Action.ROLLBACK]
     same([state for _, state in found], [State.COMPLETED], "rollbacks", after, lines)
-    if told.shape.version >= 8:
+    if story.shape.version >= 8:
         same(data_of(after), data_of(before), "files", after, lines)
     same(snapshot(after, lines), snapshot(before, lines), "rows in the end", after, lines)
 
 
-@obligation(
+@model_property(
     "PO-232",
     "A service whose attempt is rolled back stays planned, and logs that wait for it stay",
     "RB-001 RB-008",
@@ -115,14 +117,14 @@ def rollback_is_idempotent(told: Story, dies: tuple[Step, int], cut: int) -> Non
 )
 @property_check
 @given(
-    told=stories(shapes(types=("MERGE_ON_READ",)), operations=(Operation.UPSERT,), longest=4),
+    story=stories(shapes(types=("MERGE_ON_READ",)), operations=(Operation.UPSERT,), longest=4),
     more=rows(),
     cut=st.integers(1, 9),
 )
-def rolled_back_services_stay_planned(told: Story, more: tuple[Row, ...], cut: int) -> None:
+def rolled_back_services_stay_planned(story: Story, more: tuple[Row, ...], cut: int) -> None:
     """A compaction dies, rows are logged after its plan, the attempt is rolled back, and the compaction is done."""
-    lines = lines_of(told, f"a compaction that dies after {cut} effects", "an upsert", "a rollback", "the compaction")
-    table = told_table(told)
+    lines = lines_of(story, f"a compaction that dies after {cut} effects", "an upsert", "a rollback", "the compaction")
+    table = table_of(story)
     table = perform(table, planned := compaction.schedule(table, tick(LATER), EVERY))
     if planned:
         table = perform(table, compaction.execute(table, tick(LATER), tick(LATER + 1))[:cut][:-3])
@@ -137,17 +139,17 @@ def rolled_back_services_stay_planned(told: Story, more: tuple[Row, ...], cut: i
     same(snapshot(table, lines), expected, "rows in the end", table, lines)
 
 
-@obligation(
+@model_property(
     "PO-233",
-    "A write whose heart beats is not rolled back by others, and one whose heart stopped is",
+    "A write whose heartbeat is live is not rolled back by others, and one whose heartbeat stopped is",
     "RB-001 RB-002",
     broken_by="living-writes-are-failed",
 )
 @property_check
-@given(shape=shapes(), dies=DIES, waited=st.integers(0, 300_000))
-def hearts_tell_the_living(shape: Shape, dies: tuple[Step, int], waited: int) -> None:
+@given(shape=shapes(), crash=CRASHES, waited=st.integers(0, 300_000))
+def heartbeats_mark_active_writes(shape: Shape, crash: tuple[Step, int], waited: int) -> None:
     """Two missed beats of a minute are tolerated."""
-    table = attempt(new_table(shape), dies[0], LATER, dies[1])
+    table = attempt(new_table(shape), crash[0], LATER, crash[1])
     found = rollback.failed_writes(table, tick(LATER + waited), {})
     same(found, (tick(LATER),) if waited > 120_000 else (), f"failed after {waited} ms", table, (str(shape),))
     eager = rollback.failed_writes(table, tick(LATER + waited), EAGER)

@@ -29,7 +29,7 @@ from hudi_conformance.verification.properties.histories import (
 from hudi_conformance.verification.properties.recovery_checks import (
     ALL,
     ARCHIVES,
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     SERVICES,
@@ -37,15 +37,15 @@ from hudi_conformance.verification.properties.recovery_checks import (
     answered,
     as_of,
     attempt,
-    dying,
+    crashing_step,
     lines_of,
     not_refused,
     same,
     snapshot,
-    told_table,
+    table_of,
     went_on,
 )
-from hudi_conformance.verification.properties.registry import obligation, property_check
+from hudi_conformance.verification.properties.registry import model_property, property_check
 
 KEEPS_LITTLE = {**EVERY, "hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "1"}
 
@@ -56,7 +56,7 @@ def saved_last(table: Table, at: int) -> tuple[InstantTime, Table]:
     return instant, perform(table, savepoints.savepoint(table, instant, tick(at)))
 
 
-@obligation(
+@model_property(
     "PO-234",
     "A restore gives the rows that were there when its savepoint was made, whatever happened since",
     "SR-002 SR-004 SR-005 SR-006 SR-007 SR-009 TL-018",
@@ -65,25 +65,25 @@ def saved_last(table: Table, at: int) -> tuple[InstantTime, Table]:
 )
 @property_check
 @given(
-    told=stories(operations=(Operation.UPSERT,), longest=3),
+    story=stories(operations=(Operation.UPSERT,), longest=3),
     later=stories(operations=ALL, services=SERVICES, longest=3),
-    dies=DIES,
+    crash=CRASHES,
     cut=st.integers(0, 30),
 )
-def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int) -> None:
+def restore_is_exact(story: Story, later: Story, crash: tuple[Step, int], cut: int) -> None:
     """Writes, services, cleaning and archival, a pending compaction, a write that died, a restore that died."""
-    before = went_on(told_table(told), (again(told),), 900, {})
-    expected = snapshot(before, told.lines())
+    before = went_on(table_of(story), (again(story),), 900, {})
+    expected = snapshot(before, story.lines())
     saved, table = saved_last(before, 990)
     compacted, cleaned = (Step(None, service=name) for name in ("compaction", "cleaning"))
-    steps = (*later.steps, compacted, *[again(told), compacted] * 3, cleaned)
+    steps = (*later.steps, compacted, *[again(story), compacted] * 3, cleaned)
     table = went_on(table, steps, 1000, KEEPS_LITTLE)
     table = perform(table, archival.archive(table, {**KEEPS_LITTLE, **ARCHIVES}))
-    if told.shape.table_type == "MERGE_ON_READ":
+    if story.shape.table_type == "MERGE_ON_READ":
         table = perform(table, compaction.schedule(table, tick(LATER - 10), EVERY))
-    table = attempt(table, dying(told, dies), LATER, dies[1])
+    table = attempt(table, crashing_step(story, crash), LATER, crash[1])
     lines = lines_of(
-        told, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {dies[0]}", f"restore dies at {cut}"
+        story, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {crash[0]}", f"restore dies at {cut}"
     )
     table = not_refused(lambda: perform(table, savepoints.schedule(table, tick(LATER + 10), {}, saved)), table, lines)
     stopped = perform(table, savepoints.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])
@@ -92,12 +92,12 @@ def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int
     undone = {one.requested for one in table.timeline} - {one.requested for one in before.timeline}
     left_over = sorted(one.name for one in data_files(after) if one.instant in undone)
     same(left_over, [], "files of what was undone", after, lines)
-    more = went_on(after, told.steps, LATER + 100, {})
-    unrestored = went_on(before, told.steps, LATER + 100, {})
+    more = went_on(after, story.steps, LATER + 100, {})
+    unrestored = went_on(before, story.steps, LATER + 100, {})
     same(snapshot(more, lines), snapshot(unrestored, lines), "rows after more writes", more, lines)
 
 
-@obligation(
+@model_property(
     "PO-235",
     "Nobody sees a state between two commits while a restore runs",
     "SR-006",
@@ -106,13 +106,13 @@ def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int
 )
 @property_check
 @given(
-    told=stories(longest=2),
+    story=stories(longest=2),
     later=stories(operations=(Operation.INSERT, Operation.INSERT_OVERWRITE), longest=4),
     cut=st.integers(0, 40),
 )
-def restore_goes_back_step_by_step(told: Story, later: Story, cut: int) -> None:
+def restore_goes_back_step_by_step(story: Story, later: Story, cut: int) -> None:
     """A restore that stops leaves the rows of some moment since the savepoint."""
-    before = told_table(told)
+    before = table_of(story)
     if not completed_data(open_table(before).timeline):
         return
     saved, table = saved_last(before, 990)
@@ -123,7 +123,7 @@ def restore_goes_back_step_by_step(told: Story, later: Story, cut: int) -> None:
     table = perform(table, savepoints.schedule(table, tick(LATER), {}, saved))
     stopped = perform(table, savepoints.execute(table, tick(LATER), tick(LATER + 1))[:cut])
     lines = lines_of(
-        told, f"a savepoint of {saved}", *map(str, later.steps), f"a restore that dies after {cut} effects"
+        story, f"a savepoint of {saved}", *map(str, later.steps), f"a restore that dies after {cut} effects"
     )
     same(snapshot(stopped, lines) in moments, True, "rows of some moment", stopped, lines)
 
@@ -147,7 +147,7 @@ def restored(table: Table, saved: InstantTime) -> Table:
     return perform(table, savepoints.execute(table, tick(LATER), tick(LATER + 1)))
 
 
-@obligation(
+@model_property(
     "PO-236",
     "A restore gives what a query as of the saved instant gave before",
     "SR-005 RD-010",
@@ -162,7 +162,7 @@ def restore_agrees_with_time_travel() -> None:
     same(snapshot(restored(table, saved), lines), expected, "rows after the restore", table, lines)
 
 
-@obligation(
+@model_property(
     "PO-237",
     "A restore gives what a query as of the completion of the saved write gave before",
     "SR-005 RD-010",
@@ -179,37 +179,37 @@ def restore_agrees_with_completion_times() -> None:
     same(snapshot(restored(table, saved), ()), expected, "rows after the restore", table, ())
 
 
-@obligation(
+@model_property(
     "PO-238",
     "A savepoint is made of nothing that a clean may have taken from",
     "SR-001 SR-002 SR-009",
     broken_by="savepoint-of-cleaned-files",
 )
 @property_check
-@given(told=stories(shapes(types=("COPY_ON_WRITE",)), longest=3), place=st.integers(0, 5))
-def savepoints_are_whole(told: Story, place: int) -> None:
+@given(story=stories(shapes(types=("COPY_ON_WRITE",)), longest=3), place=st.integers(0, 5))
+def savepoints_are_whole(story: Story, place: int) -> None:
     """A savepoint is refused, or a restore to it gives what was there."""
-    told = Story(told.shape, (*told.steps, *[again(told)] * 3, Step(None, service="cleaning")))
-    table = told_table(told, KEEPS_LITTLE)
+    story = Story(story.shape, (*story.steps, *[again(story)] * 3, Step(None, service="cleaning")))
+    table = table_of(story, KEEPS_LITTLE)
     commits = completed_data(open_table(table).timeline)
     if place >= len(commits):
         return
     try:
         effects = savepoints.savepoint(table, commits[place].requested, tick(LATER))
     except Rejection as refused:
-        same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, told.lines())
+        same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, story.lines())
         return
-    saved = not_refused(lambda: restored(perform(table, effects), commits[place].requested), table, told.lines())
-    expected = remembered(Story(told.shape, until(told, commits[place].requested)))
-    same(rows_of(saved), expected, "rows of the savepoint", saved, told.lines())
+    saved = not_refused(lambda: restored(perform(table, effects), commits[place].requested), table, story.lines())
+    expected = remembered(Story(story.shape, until(story, commits[place].requested)))
+    same(rows_of(saved), expected, "rows of the savepoint", saved, story.lines())
 
 
-def until(told: Story, instant: InstantTime) -> tuple[Step, ...]:
+def until(story: Story, instant: InstantTime) -> tuple[Step, ...]:
     """The steps of a story up to the one of an instant."""
-    return tuple(step for number, step in enumerate(told.steps) if tick(10 * number + 1) <= instant)
+    return tuple(step for number, step in enumerate(story.steps) if tick(10 * number + 1) <= instant)
 
 
-@obligation(
+@model_property(
     "PO-239",
     "A savepointed instant stays readable by time travel, whatever cleaning does",
     "SR-008 RD-014",
@@ -228,7 +228,7 @@ def saved_instants_stay_readable() -> None:
     )
 
 
-@obligation(
+@model_property(
     "PO-250",
     "A savepointed instant stays readable by time travel where savepoints are asked, whatever was cleaned",
     "SR-002 SR-008 RD-014",
@@ -237,23 +237,24 @@ def saved_instants_stay_readable() -> None:
 )
 @property_check
 @given(
-    told=stories(operations=(Operation.UPSERT,), longest=3), later=stories(operations=ALL, services=SERVICES, longest=3)
+    story=stories(operations=(Operation.UPSERT,), longest=3),
+    later=stories(operations=ALL, services=SERVICES, longest=3),
 )
-def saved_instants_stay_readable_in_the_text(told: Story, later: Story) -> None:
+def saved_instants_stay_readable_in_the_text(story: Story, later: Story) -> None:
     """Its rows are those that a snapshot had then."""
-    before = told_table(told)
+    before = table_of(story)
     saved, table = saved_last(before, 990)
     compacted, cleaned = (Step(None, service=name) for name in ("compaction", "cleaning"))
-    steps = (*later.steps, compacted, *[again(told), compacted] * 3, cleaned)
+    steps = (*later.steps, compacted, *[again(story), compacted] * 3, cleaned)
     table = went_on(table, steps, 1000, KEEPS_LITTLE)
     table = perform(table, archival.archive(table, {**KEEPS_LITTLE, **ARCHIVES}))
-    lines = lines_of(told, f"a savepoint of {saved}", *map(str, steps))
+    lines = lines_of(story, f"a savepoint of {saved}", *map(str, steps))
     readings = replace(RELEASED, saved_travel=Reading.TEXT)
     found = answered(lambda: read_as_of(table, saved, readings), table, lines)
     same(found, snapshot(before, lines), "rows as of the savepoint", table, lines)
 
 
-@obligation(
+@model_property(
     "PO-249",
     "A restore is refused where writes after its savepoint have left the timeline",
     "SR-004 AR-006",
@@ -275,5 +276,5 @@ def restores_do_not_leave_archived_writes() -> None:
         same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, ())
         return
     after = went_on(after, (Step(Operation.INSERT, ({**row, "id": "f"},)),), LATER + 100, {})
-    told = ("an insert of a, saved", "inserts of b, c, d and e, archived", "the restore", "an insert of f")
-    same(sorted(row["id"] for row in read_snapshot(after).rows), ["a", "f"], "rows after the restore", after, told)
+    lines = ("an insert of a, saved", "inserts of b, c, d and e, archived", "the restore", "an insert of f")
+    same(sorted(row["id"] for row in read_snapshot(after).rows), ["a", "f"], "rows after the restore", after, lines)

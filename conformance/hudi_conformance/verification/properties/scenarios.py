@@ -11,7 +11,7 @@ from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import write
 from hudi_model_tools.explore import Exploration, Progress, explore
-from hudi_model_tools.programs import Mind
+from hudi_model_tools.programs import LocalState
 from hudi_model_tools.protocol import Process, Protocol, Shared, World
 from hudi_model_tools.store import Store
 
@@ -24,7 +24,7 @@ NON_BLOCKING = {
     "hoodie.bucket.index.num.buckets": "1",
 }
 MERGE_ON_READ, COPY_ON_WRITE = "MERGE_ON_READ", "COPY_ON_WRITE"
-ALWAYS = (laws.answers, laws.nothing_uncommitted, laws.readers, laws.snapshots_stay, laws.one_holder, laws.sound_times)
+ALWAYS = (laws.answers, laws.nothing_uncommitted, laws.readers, laws.snapshots_stay, laws.one_holder, laws.valid_times)
 WITHOUT_COMPLETION_TIMES = tuple(law for law in ALWAYS if law is not laws.snapshots_stay)
 """What holds in table version 6 too."""
 AT_REST = (laws.plans_complete, laws.nothing_left)
@@ -43,7 +43,7 @@ class Scenario:
     writes: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
     archived: Mapping[str, str] | None = None
-    """What an archiver was told that ran before each of those writes."""
+    """What an archiver was informed that ran before each of those writes."""
     always: tuple[laws.LawOf, ...] = ALWAYS
     at_rest: tuple[laws.LawOf, ...] = AT_REST
 
@@ -61,7 +61,7 @@ class Scenario:
         whole: bool = False,
         progress: Progress = lambda *_: None,
     ) -> Exploration:
-        """Every state, held to the laws: the scenario's own unless told."""
+        """Every state, held to the laws: the scenario's own by default."""
         store = Store()
         start = self.start(store)
         moves = Protocol(store, self.crashes if crashes is None else crashes, whole=whole).moves
@@ -98,27 +98,27 @@ def writer(
 ) -> Actor:
     """A writer of one row that bears its name."""
     request = Request(operation, (row(key, {"a": "d1", "b": "d2"}.get(key, "d1"), ts, name),), settings=settings or {})
-    return lambda store: Process(name, "writer", store.keep(Mind(request=request)))
+    return lambda store: Process(name, "writer", store.keep(LocalState(request=request)))
 
 
 def service(name: str, settings: Mapping[str, str] | None = None, called: str = "") -> Actor:
     """A table service that plans once there is something to plan, and carries its plan out."""
-    return lambda store: Process(called or name, "service", store.keep(Mind(name, settings=settings or {})))
+    return lambda store: Process(called or name, "service", store.keep(LocalState(name, settings=settings or {})))
 
 
 def reader(name: str = "reader") -> Actor:
     """A reader of a whole snapshot, slice by slice."""
-    return lambda store: Process(name, "reader", store.keep(Mind()))
+    return lambda store: Process(name, "reader", store.keep(LocalState()))
 
 
 def archiver(settings: Mapping[str, str], called: str = "archiver") -> Actor:
     """An archiver."""
-    return lambda store: Process(called, "archiver", store.keep(Mind(settings=settings)))
+    return lambda store: Process(called, "archiver", store.keep(LocalState(settings=settings)))
 
 
 def savepointer() -> Actor:
     """One who saves the newest write."""
-    return lambda store: Process("savepointer", "savepointer", store.keep(Mind()))
+    return lambda store: Process("savepointer", "savepointer", store.keep(LocalState()))
 
 
 COMPACTS = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -201,7 +201,7 @@ _WRITERS = (
         "A writer, and a rollback that takes every writer for dead; a reader.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), service("rollback", IMPATIENT), reader()),
-        always=tuple(law for law in ALWAYS if law is not laws.sound_times),
+        always=tuple(law for law in ALWAYS if law is not laws.valid_times),
         at_rest=(),
     ),
 )
@@ -222,7 +222,7 @@ _METADATA = (
         (writer("one"), service("indexing", INDEXES), ROLLBACK),
         crashes=1,
         settings={"hoodie.metadata.enable": "true"},
-        always=(laws.answers, laws.metadata_agrees, laws.metadata_sound),
+        always=(laws.answers, laws.metadata_agrees, laws.metadata_valid),
     ),
 )
 _STREAMS = (

@@ -30,11 +30,18 @@ from hudi_conformance.verification.properties.histories import (
     shapes,
     stories,
 )
-from hudi_conformance.verification.properties.interleaved_writers import BUCKETS, SHAPES, asked, bag, row, serially
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.interleaved_writers import (
+    BUCKETS,
+    SHAPES,
+    bag,
+    row,
+    serially,
+    write_request,
+)
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-170",
     "A write is invisible before its completed instant, and the table is sound after each of its effects",
     "OW-001 OW-010 MK-001 RD-002",
@@ -60,13 +67,13 @@ def invisible_before_completion(story: Story) -> None:
 
 def phases_of(table: Table, request: Request) -> Effects:
     """All effects of a write, as one that is alone has them."""
-    begun, first = writers.begin(table, request, tick(501))
+    started_write, first = writers.begin(table, request, tick(501))
     table = perform(table, first)
-    staged, second = writers.stage(table, begun)
+    staged, second = writers.stage(table, started_write)
     return *first, *second, *writers.commit(perform(table, second), staged, tick(502))
 
 
-@obligation(
+@model_property(
     "PO-171",
     "An aborted write leaves the table as it was, whenever it aborts",
     "OW-009 MK-001 MK-003",
@@ -78,17 +85,17 @@ def aborted_leaves_nothing(story: Story) -> None:
     """Every prefix of begin and stage, then abort; folders that became partitions may stay."""
     *before, last = story.steps
     start = played(Story(story.shape, tuple(before)))
-    begun, first = writers.begin(start, request_of(last), tick(501))
-    _, second = writers.stage(perform(start, first), begun)
+    started_write, first = writers.begin(start, request_of(last), tick(501))
+    _, second = writers.stage(perform(start, first), started_write)
     effects = (*first, *second)
     for count in range(len(effects) + 1):
         table = perform(start, effects[:count])
-        table = perform(table, writers.abort(table, begun))
+        table = perform(table, writers.abort(table, started_write))
         if replace(table, partitions=start.partitions) != start:
             raise Counterexample(f"something is left of a write aborted after {count} effects", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-178",
     "A partition and key have one file group, and with a global index a key has one in the table",
     "OW-020 OW-021 OW-022 OW-023 DM-001",
@@ -118,7 +125,7 @@ def held(table: Table) -> Iterable[tuple[str, str]]:
         yield str(one["_hoodie_partition_path"]), str(one["_hoodie_record_key"])
 
 
-@obligation(
+@model_property(
     "PO-179",
     "The same writes leave the same rows on copy-on-write and merge-on-read",
     "OW-015 TT-001 TT-002 MG-018",
@@ -150,7 +157,7 @@ def is_plain_insert(operation: Operation | None) -> bool:
     return operation in (Operation.INSERT, Operation.BULK_INSERT)
 
 
-@obligation(
+@model_property(
     "PO-180",
     "To combine rows of one key before an upsert changes nothing but how much is written",
     "OW-019 MG-017",
@@ -173,14 +180,14 @@ def combine_or_not(shape: Shape, batches: Sequence[Sequence[Row]]) -> None:
     found = []
     for combines in ("true", "false"):
         settings = {"hoodie.combine.before.upsert": combines}
-        requests = [asked(Operation.UPSERT, rows, settings) for rows in batches]
+        requests = [write_request(Operation.UPSERT, rows, settings) for rows in batches]
         found.append(bag(serially(new_table(shape), requests, range(len(requests))), TEXT))
     if found[0] != found[1]:
         lines = tuple(str([(one["id"], one["ts"], one["note"]) for one in rows]) for rows in batches)
         raise Counterexample(f"combined {found[0]}, as they came {found[1]}", None, (str(shape), *lines))
 
 
-@obligation(
+@model_property(
     "PO-181",
     "An upsert repeated changes no row",
     "OW-003 MG-002 MG-003 MG-004",
@@ -196,7 +203,7 @@ def upsert_is_idempotent(story: Story, again: Mapping[str, str]) -> None:
         raise Counterexample(f"once {bag(once)}, twice {bag(twice)}", twice, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-198",
     "Writes do to a table what they do to a plain dictionary",
     "OW-012 OW-013 OW-014 OW-018 DM-001",
@@ -221,7 +228,7 @@ def as_a_dictionary(story: Story) -> None:
         raise Counterexample(f"rows {found}, remembered {remembered(story)}", table, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-199",
     "A row keeps the commit time of the write that brought it, and names the file it lies in",
     "MF-010 MF-013 OW-015",
@@ -250,5 +257,5 @@ def meta_rows(table: Table) -> list[dict[str, Any]]:
 
 
 def row_id(one: Mapping[str, Any]) -> tuple[str, str]:
-    """What tells a row in its table."""
+    """What states a row in its table."""
     return str(one["_hoodie_partition_path"]), str(one["_hoodie_record_key"])

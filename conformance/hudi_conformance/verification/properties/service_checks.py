@@ -49,8 +49,8 @@ Rows: TypeAlias = list[tuple[tuple[str, Any], ...]]
 def busy(of: st.SearchStrategy[Shape], *services: str, replacing: bool = False) -> st.SearchStrategy[Story]:
     """Stories in which enough happens for services to have work."""
     operations = WRITES + ((Operation.INSERT_OVERWRITE, Operation.DELETE_PARTITION) if replacing else ())
-    told = st.lists(steps(operations, services), min_size=4, max_size=12).map(tuple)
-    return st.builds(Story, of, told)
+    chosen = st.lists(steps(operations, services), min_size=4, max_size=12).map(tuple)
+    return st.builds(Story, of, chosen)
 
 
 def busy_of_both_types(*services: str) -> st.SearchStrategy[Story]:
@@ -75,9 +75,9 @@ def module_of(service: str) -> Any:
     return import_module(f"hudi_model.services.{service}")
 
 
-def ready(told: Story, service: str, settings: Mapping[str, str] = EAGER) -> tuple[Table, Effects]:
+def ready(story: Story, service: str, settings: Mapping[str, str] = EAGER) -> tuple[Table, Effects]:
     """The table after a story, and what planning the service on it does."""
-    table = played(told, settings)
+    table = played(story, settings)
     return table, module_of(service).schedule(table, PLAN, settings)
 
 
@@ -92,29 +92,29 @@ def prefixes(table: Table, effects: Effects) -> Iterator[Table]:
         yield perform(table, effects[:length])
 
 
-def refuse_change(table: Table, expected: Rows, told: Story, what: str, readings: Readings = RELEASED) -> None:
+def refuse_change(table: Table, expected: Rows, story: Story, what: str, readings: Readings = RELEASED) -> None:
     """Nothing, unless a table holds other rows than it did, or cannot be read any more."""
     try:
         found = rows_and_origins(table, readings)
     except Rejection as rejection:
-        raise Counterexample(f"{what}: {rejection}", table, told.lines()) from rejection
+        raise Counterexample(f"{what}: {rejection}", table, story.lines()) from rejection
     if found != expected:
-        raise Counterexample(f"{what}: {short(expected)} became {short(found)}", table, told.lines())
+        raise Counterexample(f"{what}: {short(expected)} became {short(found)}", table, story.lines())
 
 
-def keeps_the_table(told: Story, service: str, settings: Mapping[str, str] = EAGER) -> None:
+def keeps_the_table(story: Story, service: str, settings: Mapping[str, str] = EAGER) -> None:
     """A service is planned, dies after each of its effects in turn, and is tried again; the rows stay the same."""
-    table, planned = ready(told, service, settings)
+    table, planned = ready(story, service, settings)
     expected = rows_and_origins(table)
     for waiting in prefixes(table, planned):
-        refuse_change(waiting, expected, told, f"{service} planned")
+        refuse_change(waiting, expected, story, f"{service} planned")
     if not planned:
         return
     waiting = perform(table, planned)
     for left in prefixes(waiting, module_of(service).execute(waiting, PLAN, DONE)):
-        refuse_change(left, expected, told, f"{service} under way")
+        refuse_change(left, expected, story, f"{service} under way")
         again = perform(left, module_of(service).execute(left, PLAN, AGAIN))
-        refuse_change(again, expected, told, f"{service} tried again")
+        refuse_change(again, expected, story, f"{service} tried again")
 
 
 def all_keys(day: str) -> tuple[Row, ...]:

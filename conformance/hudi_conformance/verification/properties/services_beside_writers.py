@@ -15,7 +15,7 @@ from hudi_model.time import InstantTime, tick
 from hudi_model.writers import Operation, Request, abort, begin, commit, stage
 
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, EVENT_TIME, Row, Shape, new_table
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
 from hudi_conformance.verification.properties.service_checks import (
     DONE,
     EAGER,
@@ -64,9 +64,9 @@ class Overlap:
         else:
             rows: tuple[Row, ...] = tuple({"id": key, "day": "d1", "ts": stamp, "note": who} for key in ("a", who))
             request = Request(Operation.UPSERT, tuple(map(Record, rows)), settings=self.settings)
-            begun, effects = begin(self.table, request, tick(now))
+            started_write, effects = begin(self.table, request, tick(now))
             self.table = perform(self.table, effects)
-            staged, effects = stage(self.table, begun)
+            staged, effects = stage(self.table, started_write)
             self.table = perform(self.table, effects)
             self.open[who] = staged
 
@@ -132,7 +132,7 @@ def refuse_loss(world: Overlap, mode: str) -> None:
 BY_COMPLETION = Readings(log_order=Reading.TEXT)
 
 
-@obligation(
+@model_property(
     "PO-209",
     "A compaction or log compaction that is planned while writers are inflight loses nothing and changes nothing",
     "CP-005 CP-009 LC-003 RD-005",
@@ -147,7 +147,7 @@ def _planned_beside_writers_by_completion() -> None:
                 refuse_loss(world, mode)
 
 
-@obligation(
+@model_property(
     "PO-210",
     "A compaction planned while writers are inflight changes nothing where logs are in the order of their requests",
     "CP-005 CP-009 RD-007",
@@ -161,7 +161,7 @@ def _planned_beside_writers_by_request() -> None:
             pass
 
 
-@obligation(
+@model_property(
     "PO-226",
     "A compaction planned while writers are inflight changes nothing where the greater ordering value wins",
     "CP-005 CP-009 MG-003 RD-007",
@@ -175,7 +175,7 @@ def _planned_beside_writers_by_event_time() -> None:
             refuse_loss(world, EVENT_TIME)
 
 
-@obligation(
+@model_property(
     "PO-211",
     "In version 6 a compaction waits for the writes that began before it, and loses nothing of those that begin after",
     "CP-009 RD-006",
@@ -189,7 +189,7 @@ def _version_6_waits_for_writers() -> None:
             refuse_loss(world, mode)
 
 
-@obligation(
+@model_property(
     "PO-218",
     "The cleaner leaves every log that a slow writer adds to a newer slice than the one it began with",
     "CN-005 RD-005",

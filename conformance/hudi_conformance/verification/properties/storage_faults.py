@@ -17,7 +17,7 @@ from hudi_model_tools.protocol import (
     World,
     crash,
     make_ready,
-    may_die,
+    may_crash,
     perform_act,
     placed,
 )
@@ -26,7 +26,7 @@ from hudi_model_tools.store import Store
 from hudi_conformance.verification.properties import laws
 from hudi_conformance.verification.properties.concurrency import steps_of
 from hudi_conformance.verification.properties.histories import EVENT_TIME, Shape
-from hudi_conformance.verification.properties.registry import Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Counterexample, model_property
 from hudi_conformance.verification.properties.scenarios import SCENARIOS, Scenario, writer
 
 ONE_FAULT = "released readings; bounds of the scenario; one fault, then the storage is sound"
@@ -42,27 +42,27 @@ def torn_puts(world: World, place: int, store: Store) -> Iterator[Move]:
         torn = CreateInstant(replace(done[0].entry, content=None))
         table = replace(world.shared.table.value, timeline=(*world.shared.table.value.timeline, torn.entry))
         shared = replace(world.shared, table=store.keep(table))
-        dead = crash(placed(world, place, done[1], shared), place, store)
-        yield Move(process, (torn,), dead, dies=True)
+        crashed = crash(placed(world, place, done[1], shared), place, store)
+        yield Move(process, (torn,), crashed, is_crash=True)
 
 
 def stale_listings(world: World, place: int, store: Store) -> Iterator[Move]:
     """A process lists the timeline, and misses the file that was put last."""
     process, table = world.processes[place], world.shared.table.value
-    if table.timeline and process.program != "reader" and not process.mind.value.todo:
+    if table.timeline and process.program != "reader" and not process.local.value.todo:
         done = act_of(process, world.shared, replace(table, timeline=table.timeline[:-1]), store)
         if done:
             yield Move(process, (done[0],), faulted(placed(world, place, *done[1:])))
 
 
 def late_errors(world: World, place: int, store: Store) -> Iterator[Move]:
-    """An effect takes place, and its process is told that it failed: it lets go and takes back what it did."""
+    """An effect takes place, and its process is informed that it failed: it lets go and takes back what it did."""
     process = world.processes[place]
     done = act_of(process, world.shared, world.shared.table.value, store)
-    if done and process.program == "writer" and may_die(done[1]) and is_stored(done[0]):
-        mind = replace(done[1].mind.value, todo=())
-        told = replace(done[1], program="refused" if mind.holds else "abort", step=0, mind=store.keep(mind))
-        yield Move(process, (done[0],), faulted(placed(world, place, told, done[2])))
+    if done and process.program == "writer" and may_crash(done[1]) and is_stored(done[0]):
+        local = replace(done[1].local.value, todo=())
+        failed = replace(done[1], program="refused" if local.holds else "abort", step=0, local=store.keep(local))
+        yield Move(process, (done[0],), faulted(placed(world, place, failed, done[2])))
 
 
 def act_of(process: Process, shared: Shared, seen: Table, store: Store) -> tuple[Act, Process, Shared] | None:
@@ -120,7 +120,7 @@ RIVALS = Scenario(
 )
 
 
-@obligation(
+@model_property(
     "PO-340",
     "A torn put of a completed file leaves a table that can be read",
     "SA-001",
@@ -133,7 +133,7 @@ def _torn_put() -> None:
     explored_with(torn_puts, RIVALS, (laws.answers,))
 
 
-@obligation(
+@model_property(
     "PO-341",
     "A listing of the timeline that misses the newest file loses no record",
     "SA-002",
@@ -146,9 +146,9 @@ def _stale_listing() -> None:
     explored_with(stale_listings, RIVALS, (laws.answers,))
 
 
-@obligation(
+@model_property(
     "PO-342",
-    "A put that takes place and is told as failed loses nothing: what completed stays, what did not is taken back",
+    "A put that takes place and is reported as failed loses nothing: what completed stays, what did not is taken back",
     "SA-003 SA-005 OW-009",
     broken_by="abort-without-looking",
     assumptions=ONE_FAULT,

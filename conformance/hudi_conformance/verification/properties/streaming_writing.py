@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, KEYS, Row, Shape, new_table
 from hudi_conformance.verification.properties.interleaved_writers import (
     NON_BLOCKING,
-    asked,
     bag,
+    describe_schedule,
     interleaved,
     orders,
     row,
     seed,
-    told,
+    write_request,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
 def streams(ts: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[Row]]]:
@@ -37,7 +37,7 @@ def streams(ts: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[Row]]]:
     return st.lists(one, min_size=2, max_size=3)
 
 
-@obligation(
+@model_property(
     "PO-184",
     "Non-blocking writers never conflict and lose nothing: by event time the greatest value of each key is there",
     "SW-001 SW-002 SW-003 SW-005",
@@ -54,17 +54,17 @@ def non_blocking_writers(brought: list[list[Row]], version: int, data: st.DataOb
     shuffled = data.draw(st.permutations(numbered))
     order = data.draw(orders(len(shuffled)))
     table = seed(Shape(version), NON_BLOCKING) if data.draw(st.booleans()) else new_table(Shape(version))
-    outcome = interleaved(table, [asked(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled], order)
+    outcome = interleaved(table, [write_request(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled], order)
     greatest = {one["id"]: one["ts"] for rows in numbered for one in rows}
     for readings in (RELEASED, TEXT):
         found = read_snapshot(outcome.table, readings).rows
         there = sorted((str(one["id"]), one["ts"]) for one in found if one["day"] == "d1" and one["id"] in greatest)
         if outcome.refused or there != sorted(greatest.items()):
-            requests = [asked(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled]
-            raise Counterexample(f"rows {there}, brought {greatest}", outcome.table, told(requests, order))
+            requests = [write_request(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled]
+            raise Counterexample(f"rows {there}, brought {greatest}", outcome.table, describe_schedule(requests, order))
 
 
-@obligation(
+@model_property(
     "PO-185",
     "The two orders of logs that RFC-66 states give one answer",
     "SW-005 RD-007",
@@ -75,11 +75,13 @@ def non_blocking_writers(brought: list[list[Row]], version: int, data: st.DataOb
 def one_order_of_logs() -> None:
     """By completion time, as the slicing sorts logs; by requested time, version and write token, as names compare."""
     order = (0, 1, 0, 1, 1, 0)
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)], NON_BLOCKING) for note in ("begun first", "begun last")]
+    requests = [
+        write_request(Operation.UPSERT, [row("a", 1, note)], NON_BLOCKING) for note in ("begun first", "begun last")
+    ]
     table = interleaved(new_table(Shape()), requests, order).table
     if bag(table, RELEASED) != bag(table, TEXT):
         message = f"requested time {bag(table, RELEASED)}, completion time {bag(table, TEXT)}"
-        raise Counterexample(message, table, told(requests, order))
+        raise Counterexample(message, table, describe_schedule(requests, order))
 
 
 EXAMPLE = {"base@10": (10, 20), "log@21": (21, 40), "log@30": (30, 50), "base@60": (60, 80), "log@35": (35, 90)}
@@ -88,7 +90,7 @@ SLICES = {"base@10": ["log@21", "log@30"], "base@60": ["log@35"]}
 """And the slices it gives."""
 
 
-@obligation(
+@model_property(
     "PO-186",
     "RFC-66's temporal order rules give its own slicing example",
     "SW-006 RD-006",
@@ -100,7 +102,7 @@ def example_by_rules() -> None:
     refuse_other_slices(lambda base, log: base[0] < log[0])
 
 
-@obligation(
+@model_property(
     "PO-187",
     "A log belongs to the youngest slice requested before the log completed: RFC-66's slicing example, and the model's",
     "SW-006 RD-006",
@@ -135,7 +137,9 @@ def sliced_example() -> list[dict[str, Any]]:
         if name == "base@60":
             table = compacted(table, moment)
         elif moment == EXAMPLE[name][0]:
-            request = asked(Operation.UPSERT, [row("a", note=name)], {"hoodie.write.concurrency.mode": "SINGLE_WRITER"})
+            request = write_request(
+                Operation.UPSERT, [row("a", note=name)], {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+            )
             open_writes[name], effects = writers.begin(table, request, tick(moment))
             table = perform(table, effects)
             open_writes[name], effects = writers.stage(table, open_writes[name])
@@ -171,7 +175,7 @@ def entry(action: Action, state: State, content: CompactionPlan | CommitMetadata
     return CreateInstant(TimelineEntry(requested, action, state, done, content, name))
 
 
-@obligation(
+@model_property(
     "PO-197",
     "The bucket of a key is that of Java's hash of the list that holds it",
     "OW-022",

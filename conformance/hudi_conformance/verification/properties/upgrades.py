@@ -7,7 +7,7 @@ from hudi_model.actions import State
 from hudi_model.configuration import OVERLAYS
 from hudi_model.effects import PutProperties, perform
 from hudi_model.files import Damaged
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival, compaction
@@ -31,7 +31,7 @@ from hudi_conformance.verification.properties.histories import (
 from hudi_conformance.verification.properties.recovery_checks import (
     ALL,
     ARCHIVES,
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     SERVICES,
@@ -42,17 +42,17 @@ from hudi_conformance.verification.properties.recovery_checks import (
     lines_of,
     same,
     snapshot,
-    told_table,
+    table_of,
     went_on,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 TWO = Step(Operation.INSERT, tuple({"id": key, "day": "d1", "ts": 1, "note": "one"} for key in ("a", "b")))
 """Two rows of one file group."""
 WAYS = {6: (8, 9), 8: (9, 6), 9: (8, 6)}
 
 
-@obligation(
+@model_property(
     "PO-240",
     "An upgrade or downgrade changes no row of a snapshot, wherever it stops, and ends when it is tried again",
     "VR-004 VR-005 VR-006 VR-011",
@@ -60,22 +60,22 @@ WAYS = {6: (8, 9), 8: (9, 6), 9: (8, 6)}
 )
 @property_check
 @given(
-    told=stories(operations=ALL, services=SERVICES, longest=5),
-    dies=DIES,
+    story=stories(operations=ALL, services=SERVICES, longest=5),
+    crash=CRASHES,
     way=st.integers(0, 1),
     cut=st.integers(0, 60),
 )
-def versions_change_no_snapshot(told: Story, dies: tuple[Step, int], way: int, cut: int) -> None:
+def versions_change_no_snapshot(story: Story, crash: tuple[Step, int], way: int, cut: int) -> None:
     """With logs, a pending plan and a write that died."""
-    told = Story(told.shape, (TWO, *told.steps, again(Story(told.shape, (TWO,)))))
-    table, to = told_table(told), WAYS[told.shape.version][way]
-    if told.shape.table_type == "MERGE_ON_READ":
+    story = Story(story.shape, (TWO, *story.steps, again(Story(story.shape, (TWO,)))))
+    table, to = table_of(story), WAYS[story.shape.version][way]
+    if story.shape.table_type == "MERGE_ON_READ":
         table = perform(table, compaction.schedule(table, tick(LATER - 10), EVERY))
-    table = attempt(table, dies[0], LATER, dies[1])
-    lines = lines_of(told, f"dies: {dies[0]}", f"to version {to}, dying after {cut} effects")
+    table = attempt(table, crash[0], LATER, crash[1])
+    lines = lines_of(story, f"dies: {crash[0]}", f"to version {to}, dying after {cut} effects")
     expected = snapshot(table, lines)
-    changing = done(lambda: upgrades.change_version(table, to, tick(LATER + 100)), table, lines)
-    stopped = perform(table, changing[:cut])
+    version_effects = done(lambda: upgrades.change_version(table, to, tick(LATER + 100)), table, lines)
+    stopped = perform(table, version_effects[:cut])
     same(snapshot(stopped, lines), expected, "rows meanwhile", stopped, lines)
     after = perform(stopped, done(lambda: upgrades.change_version(stopped, to, tick(LATER + 200)), stopped, lines))
     same(snapshot(after, lines), expected, "rows in the end", after, lines)
@@ -84,7 +84,7 @@ def versions_change_no_snapshot(told: Story, dies: tuple[Step, int], way: int, c
     same(layouts <= {to < 8}, True, "all completed files have the names of the version", after, lines)
 
 
-@obligation(
+@model_property(
     "PO-241",
     "Down and up again, a table has the actions, the history and the properties that it had",
     "VR-006 VR-008 VR-010",
@@ -92,28 +92,28 @@ def versions_change_no_snapshot(told: Story, dies: tuple[Step, int], way: int, c
     assumptions="properties of the key generator and the metadata table aside",
 )
 @property_check
-@given(told=stories(shapes(versions=(8, 9)), operations=ALL, longest=5), few=st.booleans())
-def round_trips_lose_nothing(told: Story, few: bool) -> None:
+@given(story=stories(shapes(versions=(8, 9)), operations=ALL, longest=5), few=st.booleans())
+def round_trips_lose_nothing(story: Story, few: bool) -> None:
     """To version 6 and back, with or without an archive."""
-    table = told_table(told)
+    table = table_of(story)
     if few:
-        table = went_on(table, [again(told)] * 3, 500, {})
+        table = went_on(table, [again(story)] * 3, 500, {})
         table = perform(table, archival.archive(table, {**ARCHIVES, "hoodie.clean.commits.retained": "1"}))
-    version = told.shape.version
+    version = story.shape.version
     lower = perform(table, upgrades.change_version(table, 6, tick(LATER)))
     back = perform(lower, upgrades.change_version(lower, version, tick(LATER + 100)))
-    known = {(one.requested, one.action) for one in whole_timeline(table)}
+    known = {(one.requested, one.action) for one in full_timeline(table)}
     for other in (lower, back):
-        missing = known - {(one.requested, one.action) for one in whole_timeline(other)}
-        same(missing, set(), "actions that are gone", other, told.lines())
+        missing = known - {(one.requested, one.action) for one in full_timeline(other)}
+        same(missing, set(), "actions that are gone", other, story.lines())
     merging = ("hoodie.record.merge.mode", "hoodie.table.partition.fields", "hoodie.table.recordkey.fields")
     before, after = (open_table(one).configuration for one in (table, back))
-    same(after.ordering, before.ordering, "ordering fields", back, told.lines())
-    for name in merging if told.shape.mode == EVENT_TIME else merging[1:]:
-        same(after.properties.get(name), before.properties.get(name), name, back, told.lines())
+    same(after.ordering, before.ordering, "ordering fields", back, story.lines())
+    for name in merging if story.shape.mode == EVENT_TIME else merging[1:]:
+        same(after.properties.get(name), before.properties.get(name), name, back, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-242",
     "A downgrade changes no answer, those of time travel included",
     "VR-005 RD-006",
@@ -121,7 +121,7 @@ def round_trips_lose_nothing(told: Story, few: bool) -> None:
     holds_instead="PO-243",
 )
 def downgrades_change_no_time_travel() -> None:
-    """Before version 8 the name of a log tells its slice: logs named after their own commits make new ones."""
+    """Before version 8 the name of a log states its slice: logs named after their own commits make new ones."""
     table, instants = logged_twice(Shape(version=8))
     after = perform(table, upgrades.change_version(table, 6, tick(LATER)))
     for one in instants:
@@ -143,7 +143,7 @@ def logged_twice(shape: Shape) -> tuple[Table, tuple[InstantTime, ...]]:
     return taken(table, Step(Operation.UPSERT, ({**row, "ts": 2},)), 10), (tick(1), tick(10))
 
 
-@obligation(
+@model_property(
     "PO-243",
     "An upgrade changes no answer, those of time travel included",
     "VR-005 VR-006 VR-007 RD-005 RD-006",
@@ -151,18 +151,18 @@ def logged_twice(shape: Shape) -> tuple[Table, tuple[InstantTime, ...]]:
     assumptions="released readings; merging by event time, or by commit time without ordering fields",
 )
 @property_check
-@given(told=stories(shapes(versions=(6, 8), modes=(EVENT_TIME,)), operations=ALL, services=SERVICES[:3], longest=5))
-def upgrades_change_no_answer(told: Story) -> None:
+@given(story=stories(shapes(versions=(6, 8), modes=(EVENT_TIME,)), operations=ALL, services=SERVICES[:3], longest=5))
+def upgrades_change_no_answer(story: Story) -> None:
     """As of every completed write, before and after, late rows among them."""
-    table = went_on(told_table(told), (again(told), again(told, 0)), 900, {})
+    table = went_on(table_of(story), (again(story), again(story, 0)), 900, {})
     after = perform(table, upgrades.change_version(table, 9, tick(LATER)))
     for one in completed_data(open_table(table).timeline):
-        expected = as_of(table, one.requested, told.lines())
-        found = as_of(after, one.requested, told.lines())
-        same(found, expected, f"rows as of {one.requested}", after, told.lines())
+        expected = as_of(table, one.requested, story.lines())
+        found = as_of(after, one.requested, story.lines())
+        same(found, expected, f"rows as of {one.requested}", after, story.lines())
 
 
-@obligation(
+@model_property(
     "PO-244",
     "An upgrade in the released order of its effects may stop anywhere without hiding rows",
     "VR-006",
@@ -187,7 +187,7 @@ def released_upgrades_may_stop() -> None:
         )
 
 
-@obligation(
+@model_property(
     "PO-247",
     "A version without rules is refused before anything else is looked at",
     "VR-001 VR-002 VR-020",
@@ -211,7 +211,7 @@ def unknown_versions_are_refused() -> None:
         same(newer, [], f"newer versions that a reader of version {reader} reads", Table(None, None, (), (), ()), ())
 
 
-@obligation(
+@model_property(
     "PO-248",
     "Tables of versions 4 and 5 answer as the same table of version 6",
     "VR-001 VR-003",
@@ -219,15 +219,19 @@ def unknown_versions_are_refused() -> None:
 )
 @property_check
 @given(
-    told=stories(shapes(versions=(6,)), operations=ALL, services=SERVICES, longest=4), version=st.sampled_from([4, 5])
+    story=stories(shapes(versions=(6,)), operations=ALL, services=SERVICES, longest=4), version=st.sampled_from([4, 5])
 )
-def oldest_versions_answer_as_6(told: Story, version: int) -> None:
+def oldest_versions_answer_as_6(story: Story, version: int) -> None:
     """Timeline, names, blocks and payload classes are those of version 6; the checksum and the layout may be absent."""
-    table = told_table(told)
+    table = table_of(story)
     properties = {**open_table(table).configuration.properties, "hoodie.table.version": str(version)}
     for name in ("hoodie.table.checksum", "hoodie.timeline.layout.version"):
         properties.pop(name, None)
     older = replace(table, properties=properties)
     same(
-        snapshot(older, told.lines()), snapshot(table, told.lines()), f"rows in version {version}", older, told.lines()
+        snapshot(older, story.lines()),
+        snapshot(table, story.lines()),
+        f"rows in version {version}",
+        older,
+        story.lines(),
     )

@@ -21,19 +21,19 @@ from hudi_conformance.verification.properties.histories import Shape, new_table
 from hudi_conformance.verification.properties.interleaved_writers import (
     BUCKETS,
     SHAPES,
-    asked,
     bag,
     changes,
+    describe_schedule,
     interleaved,
     may,
     row,
     seed,
-    told,
+    write_request,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-188",
     "Two optimistic writers that open the same bucket never both commit",
     "OW-005 OW-023",
@@ -43,15 +43,17 @@ from hudi_conformance.verification.properties.registry import Counterexample, ob
 )
 def buckets_opened_twice() -> None:
     """Each opens a file group of its own for the bucket, in an empty table."""
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)], BUCKETS) for note in ("first", "second")]
+    requests = [write_request(Operation.UPSERT, [row("a", 1, note)], BUCKETS) for note in ("first", "second")]
     for order in sorted(set(permutations((0, 0, 0, 1, 1, 1)))):
         for version in (6, 8, 9):
             outcome = interleaved(new_table(Shape(version)), requests, order)
             if len(bag(outcome.table)) != 1:
-                raise Counterexample("the bucket has two file groups", outcome.table, told(requests, order))
+                raise Counterexample(
+                    "the bucket has two file groups", outcome.table, describe_schedule(requests, order)
+                )
 
 
-@obligation(
+@model_property(
     "PO-189",
     "A write that was rolled back never commits",
     "OW-008",
@@ -62,9 +64,9 @@ def rolled_back_never_commits() -> None:
     """Someone takes the writer for dead and undoes it after its files are there; then it comes back."""
     for version, kind in product((6, 8, 9), ("COPY_ON_WRITE", "MERGE_ON_READ")):
         table = seed(Shape(version, kind))
-        begun, effects = writers.begin(table, asked(Operation.UPSERT, [row("a", 9)]), tick(501))
+        started_write, effects = writers.begin(table, write_request(Operation.UPSERT, [row("a", 9)]), tick(501))
         table = perform(table, effects)
-        staged, effects = writers.stage(table, begun)
+        staged, effects = writers.stage(table, started_write)
         table = perform(table, effects)
         table = perform(table, writers.abort(table, staged))
         try:
@@ -74,7 +76,7 @@ def rolled_back_never_commits() -> None:
         raise Counterexample("the write commits without its files", table)
 
 
-@obligation(
+@model_property(
     "PO-190",
     "A write never commits over a compaction or clustering of its file groups that was planned since it began",
     "OW-006 OW-011",
@@ -91,14 +93,14 @@ def plans_in_the_way() -> None:
             if step == "plan":
                 table = perform(table, plan_for_all(table, moments[step]))
             elif step == "begin":
-                begun, effects = writers.begin(table, asked(Operation.UPSERT, [row("a", 9)]), tick(501))
+                started_write, effects = writers.begin(table, write_request(Operation.UPSERT, [row("a", 9)]), tick(501))
                 table = perform(table, effects)
             elif step == "stage":
-                begun, effects = writers.stage(table, begun)
+                started_write, effects = writers.stage(table, started_write)
                 table = perform(table, effects)
             elif done:
                 table = perform(table, completed_plan(table, moments["plan"]))
-        if commits(table, begun) is late:
+        if commits(table, started_write) is late:
             raise Counterexample(
                 f"version {version}: planned {'since' if late else 'before'}, the write is judged wrongly", table
             )
@@ -133,7 +135,7 @@ def commits(table: Table, staged: Write) -> bool:
     return True
 
 
-@obligation(
+@model_property(
     "PO-191",
     "Writers whose markers name no common file group are never refused for overlap, those that do always are",
     "OW-029 MK-006",
@@ -143,12 +145,12 @@ def commits(table: Table, staged: Write) -> bool:
 @property_check
 @given(shape=SHAPES, requests=st.lists(changes(), min_size=2, max_size=2))
 def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
-    """What the second writer could have known when it had staged its files, and what it is told at commit."""
+    """What the second writer could have known when it had staged its files, and what it learns at commit."""
     table, staged = seed(shape), list[Write]()
     for number, request in enumerate(requests):
-        begun, effects = writers.begin(table, request, tick(501 + number))
+        started_write, effects = writers.begin(table, request, tick(501 + number))
         table = perform(table, effects)
-        staged.append(begun)
+        staged.append(started_write)
     for number in (0, 1):
         staged[number], effects = writers.stage(table, staged[number])
         table = perform(table, effects)
@@ -156,11 +158,13 @@ def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
     table = perform(table, writers.commit(table, staged[0], tick(510)))
     if early is commits(table, staged[1]):
         raise Counterexample(
-            f"markers say conflict: {early}, the commit does not", table, told(requests, (0, 1, 0, 1, 0, 1))
+            f"markers say conflict: {early}, the commit does not",
+            table,
+            describe_schedule(requests, (0, 1, 0, 1, 0, 1)),
         )
 
 
-@obligation(
+@model_property(
     "PO-192",
     "Writers that lock their file groups before they write are never refused at commit",
     "LK-001 LK-005",
@@ -174,8 +178,8 @@ def pessimistic_writers(shape: Shape, requests: Sequence[Request]) -> None:
     table, taken = seed(shape), dict[tuple[str, str], Lease]()
     ready = list[Write]()
     for number, request in enumerate(requests):
-        begun, effects = writers.begin(table, request, tick(501 + number))
-        staged, more = writers.stage(perform(table, effects), begun)
+        started_write, effects = writers.begin(table, request, tick(501 + number))
+        staged, more = writers.stage(perform(table, effects), started_write)
         assert staged.metadata
         groups = {(one.partition, one.file_id) for one in staged.metadata.write_stats}
         try:
@@ -190,7 +194,7 @@ def pessimistic_writers(shape: Shape, requests: Sequence[Request]) -> None:
         table = perform(table, writers.commit(table, one, tick(700 + number)))
 
 
-@obligation(
+@model_property(
     "PO-193",
     "At every moment at most one process may act as holder of a lock",
     "LK-001 LK-002",
@@ -211,5 +215,5 @@ def one_holder() -> None:
             believing = sorted(one for one, until in given_until.items() if tick(now) <= until)
             if len(believing) > 1 or acting != believing:
                 raise Counterexample(
-                    f"at {now} {acting} act, {believing} were told so", None, tuple(map(str, schedule))
+                    f"at {now} {acting} act, {believing} were given so", None, tuple(map(str, schedule))
                 )

@@ -23,15 +23,15 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     NON_BLOCKING,
     SHAPES,
     Outcome,
-    asked,
     bag,
     changes,
     may,
     row,
     seed,
     serially,
+    write_request,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 EAGER = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clustering.inline.max.commits": "1"}
 PLAN, RUN = 100, 101
@@ -67,14 +67,14 @@ def beside_service(table: Table, requests: Sequence[Request], order: Sequence[in
     return Outcome(table, tuple(committed), tuple(refused))
 
 
-def schedules() -> st.SearchStrategy[tuple[int, ...]]:
+def orders() -> st.SearchStrategy[tuple[int, ...]]:
     """Two writers and a compaction in any order, the plan before it is carried out."""
     return (
         st.permutations((0, 0, 0, 1, 1, 1, PLAN, RUN)).map(tuple).filter(lambda one: one.index(PLAN) < one.index(RUN))
     )
 
 
-@obligation(
+@model_property(
     "PO-194",
     "Optimistic upserts beside a compaction or a clustering are serializable in completion order",
     "OW-006 OW-011 OW-016 RD-006 CL-005",
@@ -85,7 +85,7 @@ def schedules() -> st.SearchStrategy[tuple[int, ...]]:
 @given(
     shape=SHAPES,
     requests=st.lists(changes(KEYS[:2], DAYS[:1]), min_size=2, max_size=2),
-    order=schedules(),
+    order=orders(),
     clusters=st.booleans(),
 )
 def optimistic_beside_service(
@@ -101,7 +101,7 @@ def optimistic_beside_service(
         raise Counterexample(f"rows {found}, serially {expected}", outcome.table, (str(shape), str(order)))
 
 
-@obligation(
+@model_property(
     "PO-195",
     "Non-blocking writers and a compaction never refuse each other and lose nothing, however they overlap",
     "SW-003 SW-005 SW-006",
@@ -109,11 +109,13 @@ def optimistic_beside_service(
     assumptions="merge by event time, ordering values that differ, one compaction",
 )
 @property_check
-@given(keys=st.lists(st.sampled_from(KEYS[:2]), min_size=2, max_size=2), turned=st.booleans(), order=schedules())
+@given(keys=st.lists(st.sampled_from(KEYS[:2]), min_size=2, max_size=2), turned=st.booleans(), order=orders())
 def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Sequence[int]) -> None:
     """Logs that complete after the plan join the slice that it opens."""
     values = (7, 8) if turned else (8, 7)
-    requests = [asked(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)]
+    requests = [
+        write_request(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)
+    ]
     outcome = beside_service(seed(Shape(), NON_BLOCKING), requests, order, compaction)
     greatest = {key: max(ts for one, ts in zip(keys, values, strict=True) if one == key) for key in keys}
     there = {(one["id"], one["ts"]) for one in read_snapshot(outcome.table).rows if one["day"] == "d1"}
@@ -121,7 +123,7 @@ def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Seq
         raise Counterexample(f"rows {sorted(there)}, brought {greatest}", outcome.table, (str(order),))
 
 
-@obligation(
+@model_property(
     "PO-196",
     "While a clustering of a file group waits, writes of that group are refused and writes of others are not",
     "OW-011",
@@ -137,11 +139,11 @@ def clustering_waits() -> None:
         table = perform(table, planned_for(effects, "d1", started=started))
         for day in DAYS:
             for request in (
-                asked(Operation.UPSERT, [row("a", 9, day=day)]),
+                write_request(Operation.UPSERT, [row("a", 9, day=day)]),
                 Request(Operation.DELETE_PARTITION, (), (day,)),
             ):
-                begun, effects = writers.begin(table, request, tick(501))
-                refused = not may(partial(writers.stage, perform(table, effects), begun))
+                started_write, effects = writers.begin(table, request, tick(501))
+                refused = not may(partial(writers.stage, perform(table, effects), started_write))
                 if refused is not (day == "d1"):
                     raise Counterexample(
                         f"version {version}, {kind}: {request.operation} in {day}, refused: {refused}", table

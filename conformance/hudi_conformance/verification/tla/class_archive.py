@@ -28,7 +28,7 @@ _CONFIGURATION = "CONSTANT Last = 3\nSPECIFICATION Spec\nINVARIANTS Typed Before
 
 @cache
 def sharing_options(jar: Path) -> tuple[str, ...]:
-    """What a JVM is told so that it finds TLC's classes loaded; made once, and nothing where that fails.
+    """What a JVM is reported so that it finds TLC's classes loaded; made once, and nothing where that fails.
 
     A JVM that cannot use the archive goes on without it.
     """

@@ -81,11 +81,11 @@ def run_tlc(folder: Path, run: Run) -> Result:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         properties = _prepare(folder, run, Path(place))
-        said = _said(Path(place), run)
+        output = _run_output(Path(place), run)
     seconds = time.monotonic() - started
-    if said.stopped:
-        return Result(run, None, seconds, threads=said.text)
-    return Result(run, read_finding(said.text, properties), seconds)
+    if output.stopped:
+        return Result(run, None, seconds, threads=output.text)
+    return Result(run, read_finding(output.text, properties), seconds)
 
 
 def dump_graph(folder: Path, run: Run) -> Graph:
@@ -97,8 +97,8 @@ def dump_graph(folder: Path, run: Run) -> Graph:
     """
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         _prepare(folder, run, Path(place), checks=False)
-        said = _ended(run, _said(Path(place), run, "-dump", "dot,actionlabels", "graph.dot"))
-        finding = read_finding(said, ())
+        output = _ended(run, _run_output(Path(place), run, "-dump", "dot,actionlabels", "graph.dot"))
+        finding = read_finding(output, ())
         if not finding.passed:
             raise ManifestError(f"run {run.name!r} of {run.module}: {finding.message}")
         return read_dump((Path(place) / "graph.dot").read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
         _prepare(folder, run, Path(place), checks=False)
         for name, text in modules.items():
             (Path(place) / name).write_text(text, encoding="utf-8")
-        return _ended(run, _said(Path(place), run))
+        return _ended(run, _run_output(Path(place), run))
 
 
 def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
@@ -134,20 +134,20 @@ def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tup
     return configuration.properties
 
 
-class _Said(NamedTuple):
+class _Output(NamedTuple):
     """What TLC printed; where its threads stood when it had to be stopped."""
 
     text: str
     stopped: bool
 
 
-def _ended(run: Run, said: _Said) -> str:
-    if said.stopped:
-        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s\n{said.text}")
-    return said.text
+def _ended(run: Run, output: _Output) -> str:
+    if output.stopped:
+        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s\n{output.text}")
+    return output.text
 
 
-def _said(place: Path, run: Run, *more: str) -> _Said:
+def _run_output(place: Path, run: Run, *more: str) -> _Output:
     # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
     # Runs are so short that a better compiler and more collectors cost more than they save.
     command = [
@@ -162,9 +162,9 @@ def _said(place: Path, run: Run, *more: str) -> _Said:
     ]
     with subprocess.Popen(command, cwd=place, stdout=PIPE, stderr=STDOUT, text=True) as process:
         try:
-            return _Said(process.communicate(timeout=run.limit_s)[0], stopped=False)
+            return _Output(process.communicate(timeout=run.limit_s)[0], stopped=False)
         except subprocess.TimeoutExpired:
-            return _Said(_threads(process), stopped=True)
+            return _Output(_threads(process), stopped=True)
 
 
 def _threads(process: subprocess.Popen[str]) -> str:

@@ -51,15 +51,15 @@ def trace_case(  # noqa: PLR0917 - what every case says of itself
 ) -> Callable[[Callable[[], str]], Callable[[], str]]:
     """Register a trace; the decorated function answers it in short form, its docstring says Given and When."""
 
-    def register(told: Callable[[], str]) -> Callable[[], str]:
+    def register(recipe: Callable[[], str]) -> Callable[[], str]:
         if name in RECIPES:
             raise ValueError(f"two recipes are named {name}")
-        given, _, when = " ".join((told.__doc__ or "").split()).partition(" When ")
-        lines = tuple(lines_of(told()))
+        given, _, when = " ".join((recipe.__doc__ or "").split()).partition(" When ")
+        lines = tuple(lines_of(recipe()))
         words = (tuple(clauses.split()), tuple(kills.split()))
         case = TraceCase(name, title, *words, given.rstrip("."), when.rstrip("."), then, refused, lines)
-        RECIPES[name] = Recipe(case, f"{told.__module__}:{told.__name__}")
-        return told
+        RECIPES[name] = Recipe(case, f"{recipe.__module__}:{recipe.__name__}")
+        return recipe
 
     return register
 
@@ -71,9 +71,9 @@ def build(root: Path) -> dict[str, str]:
     made = all_files(RECIPES.values())
     for name, text in made.items():
         (folder / name).write_text(text, encoding="utf-8")
-    for stranger in folder.iterdir():
-        if stranger.name not in made:
-            stranger.unlink()
+    for unlisted in folder.iterdir():
+        if unlisted.name not in made:
+            unlisted.unlink()
     return made
 
 

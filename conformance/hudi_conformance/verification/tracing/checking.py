@@ -8,19 +8,19 @@ from pathlib import Path
 from hudi_conformance.verification.tla.expressions import Function, Value, parse_value
 from hudi_conformance.verification.tla.manifest import ManifestError, Run
 from hudi_conformance.verification.tla.tlc import output_with
+from hudi_conformance.verification.tracing.describing import named
 from hudi_conformance.verification.tracing.modules import MODULE, Names, Trace, trace_module, words_of
-from hudi_conformance.verification.tracing.telling import named
 
 CHECK = "TraceEffects"
 LIMIT_S = 600.0
-TOLD = re.compile(r'^"<<\\"(?P<word>\w+)\\", (?P<trace>\d+), .*$', re.MULTILINE)
+REPORTED = re.compile(r'^"<<\\"(?P<word>\w+)\\", (?P<trace>\d+), .*$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What came of a trace: accepted; else its first line that is no step, counted from 1, and the rules it breaks.
 
-    `allowed`: what its process might have done there instead, as TLC tells it.
+    `allowed`: what its process might have done there instead, as TLC shows it.
     """
 
     accepted: bool
@@ -31,13 +31,13 @@ class Verdict:
 
     def lines_allowed(self) -> list[dict[str, str]]:
         """What the process might have done, as lines of a trace."""
-        told = _value(self.allowed) if self.allowed else ()
-        found = told[3] if told and isinstance(told[3], frozenset) else frozenset()
+        allowed_value = _value(self.allowed) if self.allowed else ()
+        found = allowed_value[3] if allowed_value and isinstance(allowed_value[3], frozenset) else frozenset()
         lines = (named(one, self.names) for one in found if isinstance(one, Function))
         return sorted(lines, key=lambda one: [*one.items()])
 
 
-def judge(folder: Path, traces: Sequence[Trace], without: str | None = None) -> tuple[Verdict, ...]:
+def check_traces(folder: Path, traces: Sequence[Trace], without: str | None = None) -> tuple[Verdict, ...]:
     """What the modules in a folder say of each trace, with every rule in force unless one is left out.
 
     Raises:
@@ -47,24 +47,24 @@ def judge(folder: Path, traces: Sequence[Trace], without: str | None = None) -> 
     words = words_of(traces)
     run = Run("traces", CHECK, f"MC{CHECK}.cfg", None, without=without, limit_s=LIMIT_S)
     output = output_with(folder, run, {f"{MODULE}.tla": trace_module(traces, words)})
-    told = {(match["word"], int(match["trace"])): match[0] for match in TOLD.finditer(output)}
-    found = [_verdict(told, number, Names(words)) for number in range(1, len(traces) + 1)]
+    reported = {(match["word"], int(match["trace"])): match[0] for match in REPORTED.finditer(output)}
+    found = [_verdict(reported, number, Names(words)) for number in range(1, len(traces) + 1)]
     verdicts = tuple(one for one in found if one)
     if len(verdicts) != len(traces):
         raise ManifestError(f"TLC came to {len(verdicts)} verdicts of {len(traces)}: {output[-2000:]}")
     return verdicts
 
 
-def _verdict(told: Mapping[tuple[str, int], str], trace: int, names: Names) -> Verdict | None:
+def _verdict(reported: Mapping[tuple[str, int], str], trace: int, names: Names) -> Verdict | None:
     for word in ("accepted", "refused", "empty"):
-        if found := told.get((word, trace)):
+        if found := reported.get((word, trace)):
             _, _, number, rules = _value(found)
             broken = tuple(sorted(map(str, rules))) if isinstance(rules, frozenset) else ()
-            return Verdict(word == "accepted", int(str(number)), broken, names, told.get(("allowed", trace), ""))
+            return Verdict(word == "accepted", int(str(number)), broken, names, reported.get(("allowed", trace), ""))
     return None
 
 
-def _value(told: str) -> tuple[Value, ...]:
+def _value(quoted: str) -> tuple[Value, ...]:
     """What TLC printed as a text that holds a value."""
-    value = parse_value(told[1:-1].replace('\\"', '"'))
+    value = parse_value(quoted[1:-1].replace('\\"', '"'))
     return value if isinstance(value, tuple) and not isinstance(value, Function) else ()

@@ -10,15 +10,14 @@ from hudi_model_tools.accepts import accepts
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from hudi_conformance.corpus.traces import Line, TraceError, read_trace
-from hudi_conformance.corpus.traces import told as told_refusal
+from hudi_conformance.corpus.traces import Line, TraceError, describe_refusal, read_trace
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.verification.checking_specs import modules_folder
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
-from hudi_conformance.verification.tracing.checking import Verdict, judge
+from hudi_conformance.verification.tracing.checking import Verdict, check_traces
+from hudi_conformance.verification.tracing.describing import describe_allowed, in_words
 from hudi_conformance.verification.tracing.modules import Trace
-from hudi_conformance.verification.tracing.telling import in_words, told_allowed
 
 
 def check(file: Path, out: Console, *, model: bool, tla: bool) -> int:
@@ -47,27 +46,27 @@ def _lines(file: Path) -> tuple[Line, ...]:
 def _by_model(lines: tuple[Line, ...], out: Console) -> int:
     with _shown(out, f"model: {len(lines)} lines"):
         refused = accepts(lines)
-    out.print(f"model: {told_refusal(refused) if refused else f'all {len(lines)} lines accepted'}", markup=False)
+    out.print(f"model: {describe_refusal(refused) if refused else f'all {len(lines)} lines accepted'}", markup=False)
     return refused.number if refused else 0
 
 
 def _by_tla(lines: tuple[Line, ...], out: Console) -> int:
     started = time.monotonic()
     with _shown(out, f"TLA+: {len(lines)} lines"):
-        (verdict,) = judge(modules_folder(), [Trace("trace", lines)])
+        (verdict,) = check_traces(modules_folder(), [Trace("trace", lines)])
     took = f"{time.monotonic() - started:.1f} s"
-    told = told_verdict(lines, verdict) or f"all {len(lines)} lines accepted, {took}"
-    out.print(f"TLA+: {told}", markup=False)
+    text = describe_verdict(lines, verdict) or f"all {len(lines)} lines accepted, {took}"
+    out.print(f"TLA+: {text}", markup=False)
     return verdict.number if not verdict.accepted else 0
 
 
-def told_verdict(lines: Sequence[Mapping[str, str]], verdict: Verdict) -> str:
+def describe_verdict(lines: Sequence[Mapping[str, str]], verdict: Verdict) -> str:
     """A refusal in one sentence; the empty text where there is none."""
     if verdict.accepted:
         return ""
     line = lines[verdict.number - 1]
     broken = "; ".join(verdict.broken) or "there is nothing of the kind that it could change"
-    allowed = told_allowed(line["effect"], verdict.lines_allowed())
+    allowed = describe_allowed(line["effect"], verdict.lines_allowed())
     return f"line {verdict.number}: {line['process']} {in_words(line)}: {broken}; allowed: {allowed}"
 
 

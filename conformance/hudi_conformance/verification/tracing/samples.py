@@ -50,15 +50,15 @@ w delete_instant deltacommit COMPLETED 1
 
 def samples() -> tuple[Trace, ...]:
     """The sound ones, then one for each rule, called after it."""
-    sound = (Trace("a table and its services", tuple(lines_of(SERVED))), Trace("an old table", tuple(lines_of(OLD))))
+    accepted = (Trace("a table and its services", tuple(lines_of(SERVED))), Trace("an old table", tuple(lines_of(OLD))))
     spoilt = (Trace(rule, tuple(spoil(list(lines_of(SERVED)))), (), rule) for rule, spoil in SPOILT.items())
-    return (*sound, *spoilt)
+    return (*accepted, *spoilt)
 
 
 def lines_of(text: str) -> Iterator[Line]:
     """The lines that a text stands for."""
-    for told in text.replace("\n", ",").split(","):
-        if words := told.split():
+    for part in text.replace("\n", ",").split(","):
+        if words := part.split():
             yield line_of(*words)
 
 
@@ -66,24 +66,24 @@ def line_of(process: str, effect: str, *values: str) -> Line:
     """One of them."""
     form = next(one for one in schema()["oneOf"] if one["title"] == effect)
     names = [name for name in form["properties"] if name not in {"process", "effect"}]
-    told = dict(zip(names, values, strict=False))
+    fields = dict(zip(names, values, strict=False))
     for name in INSTANTS:
-        told |= {name: tick(int(told[name]))} if name in told else {}
+        fields |= {name: tick(int(fields[name]))} if name in fields else {}
     if effect == "put_history_file":
-        first, last = told["file"].split("_")
-        told["file"] = f"{tick(int(first))}_{tick(int(last))}_{told['level']}.parquet"
-    return {"process": process, "effect": effect, **told}
+        first, last = fields["file"].split("_")
+        fields["file"] = f"{tick(int(first))}_{tick(int(last))}_{fields['level']}.parquet"
+    return {"process": process, "effect": effect, **fields}
 
 
-def without(*told: str) -> Callable[[Lines], Lines]:
+def without(*texts: str) -> Callable[[Lines], Lines]:
     """A trace that lacks lines."""
-    gone = [line_of(*one.split()) for one in told]
+    gone = [line_of(*one.split()) for one in texts]
     return lambda lines: [one for one in lines if one not in gone]
 
 
-def before(other: str, *told: str) -> Callable[[Lines], Lines]:
+def before(other: str, *texts: str) -> Callable[[Lines], Lines]:
     """A trace in which lines come before another, where they stand or as they are new."""
-    moved, place = [line_of(*one.split()) for one in told], line_of(*other.split())
+    moved, place = [line_of(*one.split()) for one in texts], line_of(*other.split())
 
     def spoilt(lines: Lines) -> Lines:
         kept = [one for one in lines if one not in moved]
@@ -93,9 +93,9 @@ def before(other: str, *told: str) -> Callable[[Lines], Lines]:
     return spoilt
 
 
-def with_other(old: str, new: str, *told: str) -> Callable[[Lines], Lines]:
+def with_other(old: str, new: str, *texts: str) -> Callable[[Lines], Lines]:
     """A trace in which a word is another one in some lines."""
-    changed = {told_line: told_line.replace(f" {old}", f" {new}") for told_line in told}
+    changed = {old_line: old_line.replace(f" {old}", f" {new}") for old_line in texts}
     made = {str(line_of(*one.split())): line_of(*other.split()) for one, other in changed.items()}
     return lambda lines: [made.get(str(one), one) for one in lines]
 

@@ -12,9 +12,9 @@ from mergers import Rule, Version, columns_of, merge
 CASES = json.loads((Path(__file__).parents[1] / "merger-cases.json").read_text(encoding="utf-8"))
 
 
-def version(told: dict[str, Any]) -> Version:
+def version(stored: dict[str, Any]) -> Version:
     """A version as the file tells it."""
-    return Version(told["values"], told["ordering"] and tuple(told["ordering"]), told["is_delete"])
+    return Version(stored["values"], stored["ordering"] and tuple(stored["ordering"]), stored["is_delete"])
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -72,8 +72,8 @@ def wrong_size(table: GoldenTable) -> None:
 def strange_file(table: GoldenTable) -> None:
     """A file that storage never had stands in the list of one partition."""
     _indexed(table)
-    stranger = f"11111111-2222-3333-4444-555555555555-0_0-1-0_{second(1)}.parquet"
-    table.tamper("files", lambda key, listed: {**listed, stranger: 435} if key == "oslo" else listed)
+    unlisted = f"11111111-2222-3333-4444-555555555555-0_0-1-0_{second(1)}.parquet"
+    table.tamper("files", lambda key, listed: {**listed, unlisted: 435} if key == "oslo" else listed)
     deep_check(table, "the file that storage lacks is named", "MT-010 MT-005", "violations-never entries-unchecked")
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_model.files import BaseFile, Record
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.recipes.indexes import FEATURES, LOWER, STATISTICS, spread
@@ -51,7 +51,7 @@ def no_column(table: GoldenTable) -> None:
     """The property that names the ordering field was changed by hand."""
     named = b"ordering.fields" if table.version > 8 else b"precombine.field"
     table.insert(second(1), fleet(10))
-    table.damage(harm.substitute(_PROPERTIES, named + b"=ts", named + b"=tx"))
+    table.damage(corruption.substitute(_PROPERTIES, named + b"=ts", named + b"=tx"))
     check(table, "the field that is no column is named", "OW-032", "fields-unchecked")
 
 
@@ -60,7 +60,7 @@ def index_version_9(table: GoldenTable) -> None:
     """A table that was made in version 9 says that its index has version V1."""
     table.insert(second(1), spread(10))
     table.keep_indexes(LOWER)
-    table.damage(harm.substitute(".hoodie/.index_defs/index.json", b'"V2"', b'"V1"'))
+    table.damage(corruption.substitute(".hoodie/.index_defs/index.json", b'"V2"', b'"V1"'))
     check(table, "the index is named", "IX-004", "index-versions-unchecked")
 
 

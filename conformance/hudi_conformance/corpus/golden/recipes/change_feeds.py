@@ -8,7 +8,7 @@ from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Record, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
@@ -62,7 +62,7 @@ def _amend(table: GoldenTable, at: InstantTime, change: Callable[[WriteStat], Wr
             table.timeline[index] = replace(entry, content=replace(entry.content, write_stats=stats))
 
 
-def _tell_slices(table: GoldenTable) -> None:
+def _add_slices(table: GoldenTable) -> None:
     """As tables with a change feed do: a base file's stat tells the one before it, a log's stat the slice it joined."""
     for at in {entry.requested for entry in table.timeline}:
         _amend(table, at, lambda stat, at=at: _in_its_slice(table, stat, at))  # type: ignore[misc]
@@ -87,19 +87,19 @@ def _changes(at: InstantTime, before: dict[str, Record], after: dict[str, Record
     yield from (CdcRecord("d", key, row, None) for key, row in before.items() if key not in after)
 
 
-def _upsert(table: GoldenTable, at: InstantTime, rows: Sequence[Row], *dead: tuple[str, str]) -> None:
+def _upsert(table: GoldenTable, at: InstantTime, rows: Sequence[Row], *deleted: tuple[str, str]) -> None:
     before = _copied(table)
-    _log(table, at, before, table.upsert(at, rows, deletes=dict.fromkeys(dead, 0)))
+    _log(table, at, before, table.upsert(at, rows, deletes=dict.fromkeys(deleted, 0)))
 
 
 def _history(table: GoldenTable) -> None:
     table.insert(second(1), _short(10, (*KEYS["oslo"], *KEYS["lima"])))
     _upsert(table, second(2), _short(20, ("r01", "r11", "fähre-05")))
     _upsert(table, second(3), _short(30, ("r01",)), ("lima", "r12"), ("oslo", "r03"))
-    _tell_slices(table)
+    _add_slices(table)
 
 
-def _ask(table: GoldenTable, kills: str) -> None:
+def _add_queries(table: GoldenTable, kills: str) -> None:
     at = {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(5)}
     table.changes("0", None, "all", "a key that two writes changed stands there twice", "CD-002 CD-003 CD-008", kills)
     table.changes(
@@ -125,14 +125,14 @@ def _ask(table: GoldenTable, kills: str) -> None:
 def key_only(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold no rows, both images are looked up."""
     _history(table)
-    _ask(table, "logged-images-only before-is-after one-change-log")
+    _add_queries(table, "logged-images-only before-is-after one-change-log")
 
 
 @golden("v9/cow_changes_before", "A change feed that logs the rows before", _feed("DATA_BEFORE"), _FEATURES)
 def data_before(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before, those after are looked up."""
     _history(table)
-    _ask(table, "logged-images-only one-change-log")
+    _add_queries(table, "logged-images-only one-change-log")
 
 
 @golden(
@@ -147,7 +147,7 @@ def data_before(table: GoldenTable) -> None:
 def both(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before and after."""
     _history(table)
-    _ask(table, "one-change-log")
+    _add_queries(table, "one-change-log")
 
 
 @golden("v9/cow_changes_replaced", "Changes of whole file groups", _feed("DATA_BEFORE_AFTER"), _FEATURES)
@@ -160,7 +160,7 @@ def replaced(table: GoldenTable) -> None:
     _upsert(table, second(3), [], *(("lima", key) for key in gone))
     left = [table.group("lima", number) for number in (0, 1)]
     table.replace_groups(second(4), [], left, operation="DELETE_PARTITION")
-    _tell_slices(table)
+    _add_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
@@ -203,7 +203,7 @@ def in_logs(table: GoldenTable) -> None:
     before = _copied(table)
     _log(table, second(4), before, table.compact(second(4), groups))
     table.upsert(second(5), _short(40, ("r01", "r14")))
-    _tell_slices(table)
+    _add_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
@@ -260,7 +260,7 @@ def cleaned(table: GoldenTable) -> None:
 def missing(table: GoldenTable) -> None:
     """One change log was deleted."""
     _history(table)
-    table.damage(harm.remove(data_path(next(log for log in table.log_files if log.cdc))))
+    table.damage(corruption.remove(data_path(next(log for log in table.log_files if log.cdc))))
     table.changes("0", None, "changes", "a feed with a gap is refused", "CD-003", "change-logs-ignored")
     table.snapshot("snapshot", "the rows are all there", "LF-018", "oldest-base-file")
 
@@ -284,7 +284,7 @@ def undecodable(table: GoldenTable) -> None:
     """The block of one change log declares another number of changes."""
     _history(table)
     log = next(log for log in table.log_files if log.cdc)
-    table.damage(harm.overwrite_content(data_path(log), 4, b"\x00\x00\x00\x09"))
+    table.damage(corruption.overwrite_content(data_path(log), 4, b"\x00\x00\x00\x09"))
     table.changes(
         "0", None, "changes", "a block that does not decode is refused", "CD-009 LF-013", "change-logs-ignored"
     )
@@ -301,7 +301,7 @@ def _filled(table: GoldenTable) -> None:
     table.upsert(second(4), [*_short(15, ("r21", "r01"), rider="late"), *_short(30, ("r02",), **unset)])
     table.compact(second(5), groups)
     table.upsert(second(6), _short(15, ("r22@lima", "r11"), rider="late"))
-    _tell_slices(table)
+    _add_slices(table)
 
 
 @golden(

@@ -1,6 +1,6 @@
 """Tables that are read as ever, or nearly so, and that a check finds broken."""
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -17,7 +17,7 @@ def saved_file_gone(table: GoldenTable) -> None:
     written = table.insert(second(1), fleet(10))
     table.savepoint(second(1), second(1.7))
     table.upsert(second(2), rides(20, ("r01", "r11")))
-    table.damage(harm.remove(data_path(written.base_files[0])))
+    table.damage(corruption.remove(data_path(written.base_files[0])))
     table.snapshot("snapshot", "the newest rows are there", "RD-011 RD-004", "oldest-base-file")
     check(table, "what the savepoint can no longer bring back is told", "SR-002 CN-008", "plans-unchecked")
 
@@ -28,7 +28,7 @@ def planned_log_gone(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     written = table.upsert(second(2), rides(20, ("r01", "r11")))
     table.schedule_compaction(second(3), [table.group("oslo"), table.group("lima")])
-    table.damage(harm.remove(data_path(written.log_files[0])))
+    table.damage(corruption.remove(data_path(written.log_files[0])))
     check(table, "the log is missed by readers and by the plan", "CP-005 RD-018", "plans-unchecked")
 
 
@@ -39,7 +39,7 @@ def completion_time_reused(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.upsert(second(3), rides(30, ("r02", "r12")))
     table.damage(
-        harm.move(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", f"{second(2)}_{second(3)}.deltacommit")
+        corruption.move(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", f"{second(2)}_{second(3)}.deltacommit")
     )
     check(table, "no time is given twice", "TL-024", "given-times-unchecked")
 
@@ -51,7 +51,7 @@ def completed_before_request(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.upsert(second(3), rides(30, ("r02", "r12")))
     table.damage(
-        harm.move(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", f"{second(2)}_{second(1.9)}.deltacommit")
+        corruption.move(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", f"{second(2)}_{second(1.9)}.deltacommit")
     )
     check(table, "nothing completes before it begins", "TL-011", "completed-before-its-request")
 
@@ -70,8 +70,8 @@ def history_name(table: GoldenTable) -> None:
         table.upsert(second(number), rides(10 + number, ("r01", "r11")))
         table.archive(2, 10)
     old, new = (f"{second(one)}_{second(one)}_0.parquet" for one in (1, 1.2))
-    table.damage(harm.move(f"{_HISTORY}/{old}", new))
-    table.damage(harm.substitute(f"{_HISTORY}/manifest_*", old.encode(), new.encode()))
+    table.damage(corruption.move(f"{_HISTORY}/{old}", new))
+    table.damage(corruption.substitute(f"{_HISTORY}/manifest_*", old.encode(), new.encode()))
     check(
         table, "the name is told: who looks for the action passes the file over", "HS-005", "names-in-history-unchecked"
     )
@@ -83,7 +83,7 @@ def two_ways_of_merging(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.damage(
-        harm.substitute(
+        corruption.substitute(
             ".hoodie/hoodie.properties",
             b"hoodie.record.merge.mode=EVENT_TIME_ORDERING",
             b"hoodie.record.merge.mode=COMMIT_TIME_ORDERING",

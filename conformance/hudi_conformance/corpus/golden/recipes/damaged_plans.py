@@ -2,7 +2,7 @@
 
 from hudi_model.actions import Action, CleanPlan, State
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -16,7 +16,7 @@ def damaged_plan(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.schedule_compaction(second(3), [table.group("oslo", 0)], state=State.REQUESTED)
-    table.damage(harm.overwrite(plan, 0, b"not a plan, whatever its length may be"))
+    table.damage(corruption.overwrite(plan, 0, b"not a plan, whatever its length may be"))
     check(table, "the plan that waits cannot be read", "TL-033", "violations-never")
 
 

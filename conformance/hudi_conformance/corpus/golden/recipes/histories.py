@@ -16,7 +16,7 @@ from hudi_format.timeline.history import (
     write_history_file,
 )
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -34,12 +34,12 @@ def _archived(table: GoldenTable, batch: int) -> None:
         table.archive(2, batch)
 
 
-def _asked(table: GoldenTable, clauses: str, kills: str) -> None:
+def _add_queries(table: GoldenTable, clauses: str, kills: str) -> None:
     table.snapshot(
         "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
     )
     table.instants("timeline", "only what is active is listed", "HS-008 TL-004", "lowest-state-rules")
-    table.whole_timeline("whole-timeline", "each action is listed once, archived ones too", clauses, kills)
+    table.full_timeline("whole-timeline", "each action is listed once, archived ones too", clauses, kills)
 
 
 # By version: clauses and kills of the question for the whole timeline.
@@ -70,9 +70,9 @@ def archived(table: GoldenTable) -> None:
     _archived(table, 2 if table.version > 8 else 10)
     if table.version > 8:
         undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
-        table.damage(harm.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
-        table.damage(harm.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
-    _asked(table, *_WHOLE[table.version])
+        table.damage(corruption.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
+        table.damage(corruption.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
+    _add_queries(table, *_WHOLE[table.version])
 
 
 @golden(
@@ -89,7 +89,7 @@ def archived_before_an_upgrade(table: GoldenTable) -> None:
     """
     _archived(table, 10)
     table.damage(_bare)
-    _asked(table, "HS-008 HS-001 HS-007 TL-030", "history-not-listed")
+    _add_queries(table, "HS-008 HS-001 HS-007 TL-030", "history-not-listed")
     check(table, "the rows of the history are sound", "TL-030", "bare-records-refused")
 
 
@@ -119,7 +119,7 @@ def several_archived_logs(table: GoldenTable) -> None:
     """Seven writes, an archival after each; the second log holds what came later, and both the write in the middle."""
     _archived(table, 10)
     table.damage(_split)
-    _asked(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
+    _add_queries(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
 
 
 def _split(table: Path) -> None:
@@ -136,8 +136,8 @@ def _split(table: Path) -> None:
 def without_version(table: GoldenTable) -> None:
     """A history whose version file is gone: writers delete it before they write it anew."""
     _archived(table, 10)
-    table.damage(harm.remove(f"{_HISTORY}/_version_"))
-    table.whole_timeline("whole-timeline", "the newest manifest stands in", "HS-003 HS-008", "history-not-listed")
+    table.damage(corruption.remove(f"{_HISTORY}/_version_"))
+    table.full_timeline("whole-timeline", "the newest manifest stands in", "HS-003 HS-008", "history-not-listed")
 
 
 @golden(
@@ -147,8 +147,8 @@ def older_version(table: GoldenTable) -> None:
     """What a reader sees that began before the last archival: the manifest before the newest, its files all there."""
     _archived(table, 2)
     newest = max(one.version for one in table.history.manifests)
-    table.damage(harm.write(f"{_HISTORY}/_version_", str(newest - 1).encode()))
-    table.whole_timeline(
+    table.damage(corruption.write(f"{_HISTORY}/_version_", str(newest - 1).encode()))
+    table.full_timeline(
         "whole-timeline",
         "the version that the file names is read, and no file of it is gone",
         "HS-002 HS-006 HS-011 HS-008",
@@ -163,8 +163,8 @@ def older_version(table: GoldenTable) -> None:
 def history_file_missing(table: GoldenTable) -> None:
     """The manifest names a file that storage lacks."""
     _archived(table, 10)
-    table.damage(harm.remove(f"{_HISTORY}/{second(1)}_*.parquet"))
-    table.whole_timeline("whole-timeline", "it is refused", "HS-004", "missing-history-files-passed-over")
+    table.damage(corruption.remove(f"{_HISTORY}/{second(1)}_*.parquet"))
+    table.full_timeline("whole-timeline", "it is refused", "HS-004", "missing-history-files-passed-over")
     table.snapshot("snapshot", "a snapshot needs no history", "TL-018 RD-002", "before-first-active-uncommitted")
     check(table, "the fault is told", "HS-004", "violations-never missing-history-files-passed-over")
 
@@ -173,8 +173,8 @@ def history_file_missing(table: GoldenTable) -> None:
 def history_version(table: GoldenTable) -> None:
     """The version file was overwritten by a careless hand."""
     _archived(table, 10)
-    table.damage(harm.write(f"{_HISTORY}/_version_", b"latest"))
-    table.whole_timeline(
+    table.damage(corruption.write(f"{_HISTORY}/_version_", b"latest"))
+    table.full_timeline(
         "whole-timeline", "it is refused, not guessed", "TL-031 HS-003", "newest-manifest-whatever-the-version"
     )
 
@@ -183,5 +183,5 @@ def history_version(table: GoldenTable) -> None:
 def history_manifest(table: GoldenTable) -> None:
     """The current manifest was cut off in the middle."""
     _archived(table, 10)
-    table.damage(harm.tear(f"{_HISTORY}/manifest_5", 20))
-    table.whole_timeline("whole-timeline", "it is refused", "TL-031 HS-004", "newest-manifest-whatever-the-version")
+    table.damage(corruption.tear(f"{_HISTORY}/manifest_5", 20))
+    table.full_timeline("whole-timeline", "it is refused", "TL-031 HS-004", "newest-manifest-whatever-the-version")

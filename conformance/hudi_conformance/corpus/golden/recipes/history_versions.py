@@ -1,6 +1,6 @@
 """Old versions of the history, which stay for readers that have begun with one."""
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -16,9 +16,9 @@ def lost_version(table: GoldenTable) -> None:
     for number in range(2, 9):
         table.upsert(second(number), rides(10 * number, ("r01", "r11")))
         table.archive(2, batch=2)
-    table.damage(harm.remove(f".hoodie/timeline/history/{_named_by_older_versions_alone(table)[-1]}"))
+    table.damage(corruption.remove(f".hoodie/timeline/history/{_named_by_older_versions_alone(table)[-1]}"))
     if table.version > 8:
-        table.whole_timeline("timeline", "the current version is whole", "HS-002", "history-not-listed")
+        table.full_timeline("timeline", "the current version is whole", "HS-002", "history-not-listed")
     check(table, "who began with an older version cannot go on", "HS-011", "violations-never")
 
 

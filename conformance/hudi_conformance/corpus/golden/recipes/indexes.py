@@ -59,14 +59,14 @@ def lived(table: GoldenTable) -> None:
 
 def ask_ranges(table: GoldenTable) -> None:
     """Filters that statistics of columns answer."""
-    judged = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
+    mutant = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
     skipping(
         table,
         "fare-of-log",
         ["fare", "=", "50.00"],
         "a value that a log alone has is found",
         "IX-054 IX-051 MT-011",
-        judged,
+        mutant,
     )
     skipping(
         table,
@@ -215,7 +215,7 @@ def ask_soundness(table: GoldenTable) -> None:
     deep_check(table, "every index holds what files and merged rows give", clauses, kills)
 
 
-def _asked(table: GoldenTable) -> None:
+def _add_queries(table: GoldenTable) -> None:
     lived(table)
     ask_ranges(table)
     ask_keys(table)
@@ -234,7 +234,7 @@ def _asked(table: GoldenTable) -> None:
 )
 def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
+    _add_queries(table)
 
 
 @golden(
@@ -247,4 +247,4 @@ def indexed(table: GoldenTable) -> None:
 )
 def indexed_cow(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
+    _add_queries(table)

@@ -4,7 +4,7 @@ from hudi_model.actions import Action, CompactionOperation, CompactionPlan, Roll
 from hudi_model.files import BaseFile, DataBlock, LogFile
 from hudi_model.time import InstantTime
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -12,14 +12,14 @@ from hudi_conformance.corpus.golden.usual import check
 from hudi_conformance.corpus.golden.writer import Written
 
 _CHECK = "what died left no violation"
-_OF_THE_DEAD = "0-9-9"
+_FAILED_ATTEMPT = "0-9-9"
 
 
 def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
     """Markers of an attempt that announce these files."""
     files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
     for file in files:
-        table.damage(harm.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
+        table.damage(corruption.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
 
 
 @golden(
@@ -30,7 +30,7 @@ def compaction(table: GoldenTable) -> None:
     groups = [table.group("oslo", 0), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
-    attempt = table.base_file(groups[0], second(3), table.merged()[groups[0]][:1], token=_OF_THE_DEAD)
+    attempt = table.base_file(groups[0], second(3), table.merged()[groups[0]][:1], token=_FAILED_ATTEMPT)
     table.slice_instants[groups[0]] = second(1)
     table.schedule_compaction(second(3), groups)
     table.place(attempt)
@@ -59,7 +59,7 @@ def log_compaction(table: GoldenTable) -> None:
     operation = CompactionOperation(group.partition, group.file_id, second(1), base.name, logs)
     table.begin(Action.LOG_COMPACTION, at, CompactionPlan((operation,)))
     block = DataBlock(at, (), compacted_instants=(second(3), second(2)), schema=table.schema)
-    attempt = table.log_file(group, at, block, token=_OF_THE_DEAD)
+    attempt = table.log_file(group, at, block, token=_FAILED_ATTEMPT)
     table.place(attempt)
     marked(table, at, attempt, "CREATE" if table.version >= 8 else "APPEND")
     table.snapshot(
@@ -117,7 +117,7 @@ def archival(table: GoldenTable) -> None:
     table.archive(2)
     left = {one.name for one in table.timeline}
     table.timeline = [one for one in before if one.requested > second(1) or one.name in left]
-    table.whole_timeline(
+    table.full_timeline(
         "timeline",
         "what stands in both is one completed action",
         "AR-002 HS-008",

@@ -3,7 +3,7 @@
 from hudi_model.actions import State
 from hudi_model.files import CorruptBlock
 
-from hudi_conformance.corpus.golden import block_types, harm
+from hudi_conformance.corpus.golden import block_types, corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides, second
@@ -75,7 +75,7 @@ def torn_by_a_block(table: GoldenTable) -> None:
     group = table.group("oslo", 0)
     torn = table.data_block(group, second(2), rides(20, ("r01", "r03"), rider="#HUDI# " + "is the magic " * 200))
     written = table.append(second(2), {group: [torn, table.delete_block(group, second(2), ["fähre-05"])]})
-    table.damage(harm.shorten_first_block(data_path(written.log_files[0])))
+    table.damage(corruption.shorten_first_block(data_path(written.log_files[0])))
     table.snapshot(
         "snapshot",
         "the torn block holds nothing, the whole one is read",

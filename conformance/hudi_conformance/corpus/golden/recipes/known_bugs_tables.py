@@ -8,7 +8,7 @@ from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import RIDES, Row, fleet, rides, second
@@ -27,8 +27,8 @@ def never_archived(table: GoldenTable) -> None:
     archived = ".hoodie/archived" if table.version <= 6 else ".hoodie/timeline/history"
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
-    table.damage(harm.remove_folder(archived))
-    table.whole_timeline(
+    table.damage(corruption.remove_folder(archived))
+    table.full_timeline(
         "whole-timeline", "the whole timeline is the active one", "HS-001 HS-008", "absent-history-refused"
     )
 
@@ -52,7 +52,7 @@ def strange_commits(table: GoldenTable) -> None:
     table.upsert(second(3), rides(5, ("r02",), rider="late"))
     index = ".hoodie/.bucket_index/consistent_hashing_metadata/oslo"
     for folder in (index, ".hoodie/.aux", ".hoodie/.temp"):
-        table.damage(harm.write(f"{folder}/{second(5)}.commit"))
+        table.damage(corruption.write(f"{folder}/{second(5)}.commit"))
     table.instants(
         "timeline", "only what lies in the timeline's folder is an instant", "TL-021 SL-022", "lowest-state-rules"
     )
@@ -89,7 +89,7 @@ def empty_commit_in_range(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     for number in (2, 3):
         table.upsert(second(number), rides(10 * number, ("r01",)))
-    table.damage(harm.empty(f".hoodie/timeline/{second(2)}_*.deltacommit"))
+    table.damage(corruption.empty(f".hoodie/timeline/{second(2)}_*.deltacommit"))
     table.incremental(
         "0", None, "incremental", "the range is refused, not answered in part", "TL-015 IN-001", "empty-commit-accepted"
     )
@@ -103,7 +103,7 @@ def broken_backup(table: GoldenTable) -> None:
     """The backup holds a property more and another checksum, as an interrupted copy may leave it."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
-    table.damage(harm.write(".hoodie/hoodie.properties.backup", _BROKEN))
+    table.damage(corruption.write(".hoodie/hoodie.properties.backup", _BROKEN))
     table.info("table-info", "the file itself is read", "PR-004 PR-008", "backup-is-preferred")
 
 
@@ -112,7 +112,7 @@ def both_broken(table: GoldenTable) -> None:
     """Both files fail their checksum."""
     table.insert(second(1), fleet(10))
     for name in ("hoodie.properties", "hoodie.properties.backup"):
-        table.damage(harm.write(f".hoodie/{name}", _BROKEN))
+        table.damage(corruption.write(f".hoodie/{name}", _BROKEN))
     table.info(
         "table-info", "the table is refused for what is wrong with the file", "PR-004 PR-003", "checksum-not-verified"
     )

@@ -3,7 +3,7 @@
 from hudi_model.actions import State
 from hudi_model.files import CorruptBlock, RollbackBlock
 
-from hudi_conformance.corpus.golden import block_types, harm
+from hudi_conformance.corpus.golden import block_types, corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides, second
@@ -25,7 +25,7 @@ def torn_tail(table: GoldenTable) -> None:
     group = table.group("oslo", 0)
     blocks = [table.data_block(group, second(4), rides(40, (key,))) for key in ("r01", "r03")]
     written = table.append(second(4), {group: blocks})
-    table.damage(harm.tear(data_path(written.log_files[0]), 23))
+    table.damage(corruption.tear(data_path(written.log_files[0]), 23))
     table.snapshot(
         "snapshot",
         "the whole block is read, the torn one is skipped and warned of",
@@ -47,7 +47,7 @@ def garbage_between(table: GoldenTable) -> None:
     group = table.group("oslo", 0)
     first, last = (table.data_block(group, second(4), rides(40, (key,))) for key in ("r01", "r03"))
     written = table.append(second(4), {group: [first, last]})
-    table.damage(harm.garbage_before_last_block(data_path(written.log_files[0]), b"no block at all, "))
+    table.damage(corruption.garbage_before_last_block(data_path(written.log_files[0]), b"no block at all, "))
     table.snapshot(
         "snapshot",
         "the block before the garbage is corrupt with it, the one after it is read",
@@ -184,9 +184,9 @@ def logs_of_version_6(table: GoldenTable) -> None:
     """
     table.insert(second(1), fleet(10))
     group = table.group("oslo", 0)
-    said = ((2, "r01", "first"), (3, "r01", "failed"), (5, "r03", "last"))
+    expected = ((2, "r01", "first"), (3, "r01", "failed"), (5, "r03", "last"))
     first, failed, last = (
-        table.data_block(group, second(at), rides(20 + at, (key,), rider=rider)) for at, key, rider in said
+        table.data_block(group, second(at), rides(20 + at, (key,), rider=rider)) for at, key, rider in expected
     )
     table.append(second(5), {group: [first, failed, RollbackBlock(second(4), second(3)), last]})
     table.upsert(second(7), rides(40, ("r13",)))

@@ -5,7 +5,7 @@ import json
 from hudi_model.actions import State
 
 from hudi_conformance.bridge.schemas import avro_schema
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import RIDES, fleet, rides, second
@@ -65,6 +65,6 @@ def _written(table: GoldenTable) -> None:
 
 def _lost(table: GoldenTable) -> None:
     folder = table.layout.timeline_folder
-    table.damage(harm.remove(f"{folder}/2025*.*"))
+    table.damage(corruption.remove(f"{folder}/2025*.*"))
     table.snapshot("snapshot", "it is not taken for a new table", "TL-022", "lost-timeline-is-a-new-table")
     check(table, "that the timeline is lost is told", "TL-022", "violations-never")

@@ -2,7 +2,7 @@
 
 import struct
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
@@ -34,15 +34,15 @@ def _second_write(table: GoldenTable) -> str:
 
 
 def _restate_version(table: GoldenTable, version: int) -> None:
-    told, wrong = (f"hoodie.table.version={number}".encode() for number in (table.version, version))
-    table.damage(harm.substitute(".hoodie/hoodie.properties", told, wrong))
+    stated, wrong = (f"hoodie.table.version={number}".encode() for number in (table.version, version))
+    table.damage(corruption.substitute(".hoodie/hoodie.properties", stated, wrong))
 
 
 @golden("v9/bad_not_a_table", "Data files without hoodie.properties are no table", merge_on_read(9), also=(6, 8))
 def not_a_table(table: GoldenTable) -> None:
     """All files of a table but hoodie.properties."""
     _updates(table)
-    table.damage(harm.remove(".hoodie/hoodie.properties"))
+    table.damage(corruption.remove(".hoodie/hoodie.properties"))
     _refused(table, "it is refused as no table", "SL-001", "properties-never-refused")
 
 
@@ -71,7 +71,7 @@ def version_seven(table: GoldenTable) -> None:
 def broken_properties(table: GoldenTable) -> None:
     """hoodie.properties was cut off in the middle."""
     table.insert(second(1), fleet(10))
-    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.type=", b"hoodie.table.tipo="))
+    table.damage(corruption.substitute(".hoodie/hoodie.properties", b"hoodie.table.type=", b"hoodie.table.tipo="))
     _refused(table, "the properties are refused", "PR-002", "properties-never-refused")
 
 
@@ -79,7 +79,9 @@ def broken_properties(table: GoldenTable) -> None:
 def checksum(table: GoldenTable) -> None:
     """The table's name was changed by hand, its checksum was not."""
     _updates(table)
-    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.name=v9_", b"hoodie.table.name=renamed_"))
+    table.damage(
+        corruption.substitute(".hoodie/hoodie.properties", b"hoodie.table.name=v9_", b"hoodie.table.name=renamed_")
+    )
     _refused(table, "the checksum is refused", "PR-003", "checksum-not-verified")
 
 
@@ -93,7 +95,7 @@ def checksum(table: GoldenTable) -> None:
 def empty_commit(table: GoldenTable) -> None:
     """The second deltacommit's completed file has no byte."""
     _updates(table)
-    table.damage(harm.empty(_second_write(table)))
+    table.damage(corruption.empty(_second_write(table)))
     then = "the empty deltacommit is refused"
     if table.version == 6:
         then = "the empty commit is refused, not taken for one that wrote nothing"
@@ -110,7 +112,7 @@ def empty_commit(table: GoldenTable) -> None:
 def unparsable_commit(table: GoldenTable) -> None:
     """The second deltacommit's container lost its last hundred bytes."""
     _updates(table)
-    table.damage(harm.tear(_second_write(table), 100))
+    table.damage(corruption.tear(_second_write(table), 100))
     what, clause = ("commit", "TL-019") if table.version == 6 else ("deltacommit", "TL-020")
     _refused(table, f"the torn {what} is refused", f"TL-015 {clause}", "damaged-commit-accepted")
 
@@ -127,7 +129,7 @@ def field_twice(table: GoldenTable) -> None:
     quote = b'\\"' if table.version == 6 else b'"'
     _updates(table)
     old, new = (b"%bname%b:%b%b%b" % (quote, quote, quote, name, quote) for name in (b"ratio", b"rider"))
-    table.damage(harm.substitute(_second_write(table), old, new))
+    table.damage(corruption.substitute(_second_write(table), old, new))
     _refused(table, "the schema is refused", "DM-003", "damaged-commit-accepted")
 
 
@@ -135,7 +137,7 @@ def field_twice(table: GoldenTable) -> None:
 def unknown_action(table: GoldenTable) -> None:
     """A completed file with the action `teleport` stands among the others."""
     _updates(table)
-    table.damage(harm.write(f"{_TIMELINE}/{second(3)}_{second(3.5)}.teleport", b"{}"))
+    table.damage(corruption.write(f"{_TIMELINE}/{second(3)}_{second(3.5)}.teleport", b"{}"))
     _refused(table, "the action is refused", "TL-016 TL-001", "malformed-names-ignored")
 
 
@@ -144,7 +146,7 @@ def malformed_instant(table: GoldenTable) -> None:
     """A completed deltacommit whose time has a letter in it."""
     _updates(table)
     table.damage(
-        harm.copy(f"{table.layout.timeline_folder}/{second(2)}*.deltacommit", f"{second(3)[:-1]}x.deltacommit")
+        corruption.copy(f"{table.layout.timeline_folder}/{second(2)}*.deltacommit", f"{second(3)[:-1]}x.deltacommit")
     )
     _refused(table, "the instant is refused", "TL-016 TM-001", "malformed-names-ignored")
 
@@ -154,7 +156,7 @@ def two_completions(table: GoldenTable) -> None:
     """The second deltacommit has two completed files, half a second apart."""
     _updates(table)
     name = f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit"
-    table.damage(harm.copy(name, f"{second(2)}_{second(3)}.deltacommit"))
+    table.damage(corruption.copy(name, f"{second(2)}_{second(3)}.deltacommit"))
     _refused(table, "an instant cannot complete twice", "TL-012 TL-005", "two-completions-accepted")
 
 
@@ -162,7 +164,7 @@ def two_completions(table: GoldenTable) -> None:
 def two_actions(table: GoldenTable) -> None:
     """Beside the second deltacommit stands a completed commit of the same instant."""
     _updates(table)
-    table.damage(harm.copy(f".hoodie/{second(2)}.deltacommit", f"{second(2)}.commit"))
+    table.damage(corruption.copy(f".hoodie/{second(2)}.deltacommit", f"{second(2)}.commit"))
     _refused(table, "an instant cannot complete twice", "TL-012 TL-005", "two-completions-accepted")
 
 
@@ -170,7 +172,7 @@ def two_actions(table: GoldenTable) -> None:
 def undecodable_block(table: GoldenTable) -> None:
     """The record lengths inside one Avro block are overwritten; the block's own lengths agree."""
     written = _updates(table)
-    table.damage(harm.garble_content(data_path(written.log_files[0])))
+    table.damage(corruption.garble_content(data_path(written.log_files[0])))
     _refused(table, "the content is refused: skipping it would lose rows", "LF-013", "undecodable-block-skipped")
     table.as_of(
         second(1.7),
@@ -187,7 +189,7 @@ def undecodable_delete(table: GoldenTable) -> None:
     """The list inside one delete block is overwritten; the block's own lengths agree."""
     _updates(table)
     written = table.delete(second(3), "oslo", "r01")
-    table.damage(harm.garble_content(data_path(written.log_files[0])))
+    table.damage(corruption.garble_content(data_path(written.log_files[0])))
     _refused(
         table,
         "the deletes are refused: skipping them would bring rows back",
@@ -200,7 +202,7 @@ def undecodable_delete(table: GoldenTable) -> None:
 def declared_count(table: GoldenTable) -> None:
     """The record count inside one Avro block is the greatest number that fits; the block's own lengths agree."""
     written = _updates(table)
-    table.damage(harm.overwrite_content(data_path(written.log_files[0]), 4, struct.pack(">i", 2**31 - 1)))
+    table.damage(corruption.overwrite_content(data_path(written.log_files[0]), 4, struct.pack(">i", 2**31 - 1)))
     _refused(table, "the count is refused before anything is made of it", "LF-013 LF-007", "undecodable-block-skipped")
 
 
@@ -215,7 +217,7 @@ def missing_base_file(table: GoldenTable) -> None:
     """One base file of the second commit is gone."""
     first, second_write = _updates_of(table)
     written = first if table.layout.merge_on_read else second_write
-    table.damage(harm.remove(data_path(written.base_files[0])))
+    table.damage(corruption.remove(data_path(written.base_files[0])))
     _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
     if not table.layout.merge_on_read:
         then = "the first commit's files are all there"
@@ -232,7 +234,7 @@ def missing_base_file(table: GoldenTable) -> None:
 def missing_log_file(table: GoldenTable) -> None:
     """One log file of an update is gone; its group's other files are all there."""
     written = _updates(table)
-    table.damage(harm.remove(data_path(written.log_files[0])))
+    table.damage(corruption.remove(data_path(written.log_files[0])))
     _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
     if table.version > 6:
         then = "the insert's files are all there"
@@ -243,7 +245,7 @@ def missing_log_file(table: GoldenTable) -> None:
 def lost_timeline(table: GoldenTable) -> None:
     """Every file of the timeline folder was deleted."""
     _updates(table)
-    table.damage(harm.remove(".hoodie/timeline/*.*"))
+    table.damage(corruption.remove(".hoodie/timeline/*.*"))
     _refused(table, "a lost timeline is not a new table", "TL-022", "lost-timeline-is-a-new-table")
 
 
@@ -251,7 +253,7 @@ def lost_timeline(table: GoldenTable) -> None:
 def truncated_base_file(table: GoldenTable) -> None:
     """One base file of the second commit lost its last forty bytes."""
     written = _updates(table)
-    table.damage(harm.tear(data_path(written.base_files[0]), 40))
+    table.damage(corruption.tear(data_path(written.base_files[0]), 40))
     _refused(table, "the file is refused", "BF-004", "damaged-base-file-empty")
     table.as_of(second(1.7), "as-of-before", "older files are whole", "BF-004 RD-010", "as-of-reads-everything")
 
@@ -281,7 +283,7 @@ def unknown_merger(table: GoldenTable) -> None:
 def properties_backup(table: GoldenTable) -> None:
     """hoodie.properties is gone, hoodie.properties.backup is there, as between two steps of an update."""
     _updates(table)
-    table.damage(harm.move(".hoodie/hoodie.properties", "hoodie.properties.backup"))
+    table.damage(corruption.move(".hoodie/hoodie.properties", "hoodie.properties.backup"))
     table.snapshot("snapshot", "the table is read by its backup", "PR-004 PR-008", "backup-ignored")
     table.info("table-info", "the backup's properties are told", "PR-004", "backup-ignored")
 
@@ -291,11 +293,11 @@ def foreign_files(table: GoldenTable) -> None:
     """Side files, markers, notes and a stray commit file inside a partition lie about."""
     written = _updates(table)
     table.upsert(second(3), rides(5, ("r02", "r12"), rider="late"))
-    table.damage(harm.write(f"oslo/.{written.log_files[0].name}.crc", b"crc!"))
-    table.damage(harm.write("oslo/notes.txt", b"not a base file"))
-    table.damage(harm.write(f"oslo/{second(9)}.commit"))
-    table.damage(harm.write(".hoodie/hoodie.properties.tmp", b"\x00"))
-    table.damage(harm.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))
+    table.damage(corruption.write(f"oslo/.{written.log_files[0].name}.crc", b"crc!"))
+    table.damage(corruption.write("oslo/notes.txt", b"not a base file"))
+    table.damage(corruption.write(f"oslo/{second(9)}.commit"))
+    table.damage(corruption.write(".hoodie/hoodie.properties.tmp", b"\x00"))
+    table.damage(corruption.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))
     table.snapshot("snapshot", "they change nothing", "SL-006 TL-021", "event-time-ignores-ordering")
     table.instants("timeline", "they are no instants", "TL-021", "lowest-state-rules")
     table.slices("slices", "a side file is no log, even of a file of another folder", "SL-006", "side-files-are-data")
@@ -305,7 +307,7 @@ def foreign_files(table: GoldenTable) -> None:
 def unknown_block_type(table: GoldenTable) -> None:
     """The type of one whole block is overwritten by 9; its lengths agree."""
     written = _updates(table)
-    table.damage(harm.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET, struct.pack(">i", 9)))
+    table.damage(corruption.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET, struct.pack(">i", 9)))
     _refused(table, "the block is refused: it may hold rows", "LF-014 LF-005", "damaged-log-skipped")
 
 
@@ -313,5 +315,5 @@ def unknown_block_type(table: GoldenTable) -> None:
 def unknown_log_version(table: GoldenTable) -> None:
     """The log format version of one whole block is overwritten by 2; its lengths agree."""
     written = _updates(table)
-    table.damage(harm.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET - 4, struct.pack(">i", 2)))
+    table.damage(corruption.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET - 4, struct.pack(">i", 2)))
     _refused(table, "the block is refused: its layout is not known", "LF-014", "damaged-log-skipped")

@@ -24,7 +24,7 @@ def _late_data(table: GoldenTable) -> None:
     table.upsert(second(3), [*late, *tie, *early])
 
 
-_SAID = {
+_TRUE_WORDS = {
     6: ("the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"),
     8: ("the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored"),
     9: ("the table says event time ordering by ts", "MG-001 PR-006 VR-020", "mode-always-commit-time"),
@@ -75,7 +75,7 @@ def late_data(table: GoldenTable) -> None:
         "meta-columns-never",
         meta_columns=True,
     )
-    table.info("table-info", *_SAID[table.version])
+    table.info("table-info", *_TRUE_WORDS[table.version])
 
 
 def _commit_time(table: GoldenTable) -> None:

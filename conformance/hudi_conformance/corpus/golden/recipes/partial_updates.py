@@ -50,7 +50,7 @@ def _write(table: GoldenTable) -> None:
     update(table, second(5), late, "ts", "rider", "paid")
 
 
-def _ask(table: GoldenTable, late: str) -> None:
+def _add_queries(table: GoldenTable, late: str) -> None:
     table.snapshot(
         "snapshot",
         "each column is that of the version that says what it holds: " + late,
@@ -95,7 +95,7 @@ def _ask(table: GoldenTable, late: str) -> None:
 def partial_updates(table: GoldenTable) -> None:
     """Assignments of one or two columns: in turn, late, of null, and over a whole record."""
     _write(table)
-    _ask(table, "of late data the columns that the winner does not set")
+    _add_queries(table, "of late data the columns that the winner does not set")
 
 
 @golden(

@@ -109,7 +109,7 @@ def _write(table: GoldenTable, payload: str) -> None:
     table.upsert(second(3), third)
     table.delete(second(4), "", "f")
     table.upsert(second(5), rows(("f", 5, None, "5"), ("k", 30, None, "tie")))
-    _ask(table, kind)
+    _add_queries(table, kind)
 
 
 _LISTED = (
@@ -160,7 +160,7 @@ _FILLING = {PartialUpdate.IGNORE_DEFAULTS: "MG-023", PartialUpdate.FILL_UNAVAILA
 _KINDS = {kind.payload: kind for kind in _LISTED}
 
 
-def _ask(table: GoldenTable, kind: _Kind) -> None:
+def _add_queries(table: GoldenTable, kind: _Kind) -> None:
     version_9 = table.version > 8
     clauses, kills = kind.clauses, kind.kills
     if version_9:

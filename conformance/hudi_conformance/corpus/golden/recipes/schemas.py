@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from hudi_model.files import Field, Schema, Value
 
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import CITIES, RIDES, fleet, ride, rides, second
@@ -218,6 +218,6 @@ def change_feed(table: GoldenTable) -> None:
     written = table.upsert(second(2), rides(20, ("r01", "r11"), rider="before the late one"))
     table.upsert(second(3), rides(15, ("r01", "r02"), rider="late"))
     for log in written.log_files:
-        table.damage(harm.copy(data_path(log), f"{log.name.replace(second(2), second(3))}.cdc"))
+        table.damage(corruption.copy(data_path(log), f"{log.name.replace(second(2), second(3))}.cdc"))
     table.snapshot("snapshot", "change feed logs are in no slice", "LF-018", "event-time-ignores-ordering")
     table.slices("slices", "change feed logs are not listed", "LF-018 SL-005", "change-feed-logs-read")

@@ -34,7 +34,7 @@ def rewritten(case: WritingCase, commits: int = 5) -> tuple[Done, ...]:
     return first, *(case.write("upsert", rides(10 * place, ("r01",))) for place in range(2, commits + 1))
 
 
-def told(case: WritingCase) -> None:
+def query_everything(case: WritingCase) -> None:
     """Both timelines and the rows."""
     case.timeline()
     case.timeline(include_history=True)
@@ -52,7 +52,7 @@ def oldest_leave(case: WritingCase) -> None:
     """
     rewritten(case)
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/again_and_again", REWRITTEN, "AR-002 AR-001 AR-010", "history-not-listed")
@@ -69,7 +69,7 @@ def again_and_again(case: WritingCase) -> None:
     case.write("upsert", rides(70, ("r11",)))
     case.write("upsert", rides(80, ("r11",)))
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
     if case.shape.version >= 8:
         case.shows(kills="manifest-names-the-new-file-only")
 
@@ -89,7 +89,7 @@ def cleans_go_along(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
         case.run("clean", cleaning)
     case.service("archive", {**KEEPS, **cleaning})
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/pending_write", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-005", "archived-past-pending")
@@ -106,9 +106,9 @@ def pending_write(case: WritingCase) -> None:
     for ts in (60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)), process=2)
     case.service("archive", COUNTING_VERSIONS)
-    told(case)
+    query_everything(case)
     case.commit("slow")
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/pending_compaction", shapes(types=(MOR,)), "AR-005", "archived-past-pending")
@@ -124,9 +124,9 @@ def pending_compaction(case: WritingCase) -> None:
     for ts in (60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", COUNTING_VERSIONS)
-    told(case)
+    query_everything(case)
     case.execute(plan, COMPACTION_DUE)
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/pending_clustering", REWRITTEN, "AR-005", "archived-past-pending")
@@ -143,9 +143,9 @@ def pending_clustering(case: WritingCase) -> None:
     for ts in (20, 30, 40, 50, 60):
         case.write("insert", rides(ts, (f"new{ts}@bergen",)))
     case.service("archive", COUNTING_VERSIONS)
-    told(case)
+    query_everything(case)
     case.execute(plan, CLUSTERING_DUE)
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/savepoint", REWRITTEN, "AR-006 AR-004", "archived-beyond-savepoints")
@@ -159,9 +159,9 @@ def savepoint(case: WritingCase) -> None:
     _, second, *_ = rewritten(case)
     case.service("savepoint", instant=second.requested)
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
     case.service("archive", {**KEEPS, "hoodie.archive.beyond.savepoint": "true"})
-    told(case)
+    query_everything(case)
 
 
 @writing("archival/replaced_files", REWRITTEN, "AR-007 CN-007", "archived-before-replaced-files-are-gone")
@@ -178,10 +178,10 @@ def replaced_files(case: WritingCase) -> None:
     for ts in (30, 40, 50, 60):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
     case.run("clean", {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"})
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
 
 
 @writing(
@@ -203,7 +203,7 @@ def rolled_back(case: WritingCase) -> None:
     for ts in (30, 40, 50, 60):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
-    told(case)
+    query_everything(case)
 
 
 @writing(
@@ -223,7 +223,7 @@ def levels(case: WritingCase) -> None:
     for ts in (40, 50, 60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)))
         case.service("archive", MERGING)
-    told(case)
+    query_everything(case)
 
 
 @writing(
@@ -241,7 +241,7 @@ def leftover_of_a_rollback(case: WritingCase) -> None:
     Then writes leave and the rollback stays, so that the file does not come to count.
     """
     case.service("archive", COUNTING_VERSIONS)
-    told(case)
+    query_everything(case)
 
 
 @writing(
@@ -273,4 +273,4 @@ def metadata_table(case: WritingCase) -> None:
     Then all stay.
     """
     case.service("archive", {**COUNTING_VERSIONS, "hoodie.metadata.enable": "true"})
-    told(case)
+    query_everything(case)

@@ -40,9 +40,9 @@ def latest_commits(case: WritingCase) -> None:
     first, second, third, _ = rewritten(case)
     case.run("clean", COMMITS)
     case.state()
-    case.ask("read_as_of", instant=third.bound)
-    case.ask("read_as_of", instant=first.requested, reject=GONE)
-    case.ask("read_as_of", instant=second.requested, reject=GONE)
+    case.query("read_as_of", instant=third.bound)
+    case.query("read_as_of", instant=first.requested, reject=GONE)
+    case.query("read_as_of", instant=second.requested, reject=GONE)
 
 
 @writing("cleaning/few_commits", REWRITTEN, "CN-002 CN-009", "cleans-all-but-the-newest")
@@ -72,8 +72,8 @@ def latest_versions(case: WritingCase) -> None:
     last = case.write("upsert", rides(20, ("r01",)))
     case.run("clean", VERSIONS)
     case.state()
-    case.ask("read_as_of", instant=last.bound)
-    case.ask("read_as_of", instant=first.bound, reject=GONE)
+    case.query("read_as_of", instant=last.bound)
+    case.query("read_as_of", instant=first.bound, reject=GONE)
 
 
 @writing("cleaning/latest_hours", REWRITTEN, "CN-003 CN-009", "hours-count-from-the-last-write")
@@ -87,7 +87,7 @@ def latest_hours(case: WritingCase) -> None:
     first, *_ = rewritten(case)
     case.schedule("clean", HOURS)
     case.state()
-    case.ask("read_as_of", instant=first.bound)
+    case.query("read_as_of", instant=first.bound)
 
 
 @writing("cleaning/pending_compaction", shapes(types=(MOR,)), "CN-005 CN-001", "clean-ignores-pending-plans")
@@ -142,7 +142,7 @@ def as_planned(case: WritingCase) -> None:
     case.write("upsert", rides(50, ("r01",)))
     case.write("upsert", rides(60, ("r01",)))
     case.execute(waiting, VERSIONS)
-    case.ask("read_as_of", instant=last.bound)
+    case.query("read_as_of", instant=last.bound)
     case.state()
 
 
@@ -160,11 +160,11 @@ def replaced_groups(case: WritingCase) -> None:
     case.write("insert_overwrite", rides(30, ("r11", "r12")))
     keeping = {**COMMITS, **ALL_LOOKED_AT}
     case.schedule("clean", keeping)
-    case.ask("read_as_of", instant=second.bound)
+    case.query("read_as_of", instant=second.bound)
     case.write("upsert", rides(40, ("r01",)))
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", keeping)
-    case.ask("read_as_of", instant=second.requested, reject=GONE)
+    case.query("read_as_of", instant=second.requested, reject=GONE)
     case.state()
 
 
@@ -179,12 +179,12 @@ def savepoint(case: WritingCase) -> None:
     first, second, *_ = rewritten(case)
     case.service("savepoint", instant=second.requested)
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
-    case.ask("read_as_of", instant=second.bound)
-    case.ask("read_as_of", instant=first.requested, reject=GONE)
+    case.query("read_as_of", instant=second.bound)
+    case.query("read_as_of", instant=first.requested, reject=GONE)
     case.service("delete_savepoint", instant=second.requested)
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
-    case.ask("read_as_of", instant=second.requested, reject=GONE)
+    case.query("read_as_of", instant=second.requested, reject=GONE)
     case.state()
 
 
@@ -237,7 +237,7 @@ def done_once(case: WritingCase) -> None:
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", COMMITS)
     case.state()
-    case.ask("read_as_of", instant=last.bound)
+    case.query("read_as_of", instant=last.bound)
 
 
 @writing("cleaning/unknown_policy", shapes((9,), (COW,)), "CN-001", "unknown-policies-keep-all")
@@ -270,7 +270,7 @@ def logs_by_completion(case: WritingCase) -> None:
     case.run("compaction", COMPACTION_DUE)
     case.run("clean", COMMITS)
     case.state()
-    case.ask("read_as_of", instant=kept.bound)
+    case.query("read_as_of", instant=kept.bound)
 
 
 @writing("cleaning/time_to_live", shapes(), "CN-014 CN-013 TL-027", "live-partitions-expire")

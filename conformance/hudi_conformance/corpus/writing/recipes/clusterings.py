@@ -48,10 +48,10 @@ def plan(case: WritingCase) -> None:
     Then the plan is requested as a replacecommit before version 8 and as a clustering later, and completes as one name.
     """
     written(case)
-    asked = case.schedule("clustering", DUE)
+    plan_step = case.schedule("clustering", DUE)
     case.timeline()
     case.snapshot()
-    case.execute(asked, DUE, process=2)
+    case.execute(plan_step, DUE, process=2)
     case.state()
 
 
@@ -94,9 +94,9 @@ def gives_up(case: WritingCase) -> None:
     Then it is refused and the update stands.
     """
     written(case)
-    asked = case.schedule("clustering", DUE)
+    plan_step = case.schedule("clustering", DUE)
     case.write("upsert", rides(30, ("r01",)), configs=ALLOWING)
-    case.execute(asked, DUE, reject="WRITE_CONFLICT")
+    case.execute(plan_step, DUE, reject="WRITE_CONFLICT")
     case.snapshot()
 
 
@@ -113,9 +113,9 @@ def insert_beside_it(case: WritingCase) -> None:
     Then both stand.
     """
     written(case)
-    asked = case.schedule("clustering", DUE)
+    plan_step = case.schedule("clustering", DUE)
     case.write("insert", [ride("r31@oslo", 30)])
-    case.execute(asked, DUE)
+    case.execute(plan_step, DUE)
     case.state()
 
 

@@ -29,7 +29,7 @@ def unasked(case: WritingCase) -> None:
     case.write("upsert", rides(20, ("r01",)))
     case.schedule("indexing")
     case.run("indexing", STATISTICS)
-    case.ask("check_table")
+    case.query("check_table")
     case.state()
 
 
@@ -69,7 +69,7 @@ def catches_up(case: WritingCase) -> None:
     plan = case.schedule("indexing", STATISTICS)
     case.write("upsert", rides(20, ("r01", "r11")))
     case.execute(plan, STATISTICS)
-    case.ask("check_table")
+    case.query("check_table")
     case.state()
 
 
@@ -81,9 +81,9 @@ def _written_meanwhile(case: WritingCase) -> None:
     Then the indexes have what the upsert wrote, before the end as after it, and no row is another.
     """
     case.write("upsert", [*rides(30, ("r02", "r12"), rider="later"), ride("newer", 30, city="lima")])
-    case.ask("check_table", deep=True)
+    case.query("check_table", deep=True)
     case.execute(INDEXING, STATISTICS)
-    case.ask("check_table", deep=True)
+    case.query("check_table", deep=True)
     case.timeline()
     case.snapshot(meta_columns=False)
 

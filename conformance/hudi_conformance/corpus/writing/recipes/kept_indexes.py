@@ -209,10 +209,10 @@ def unknown_statistics(case: WritingCase) -> None:
 
 def _failed(case: WritingCase) -> Done:
     """A write that has made its files, and dies."""
-    begun = case.begin("dead", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)
+    started = case.begin("dead", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)
     case.stage("dead")
     case.end_process(2)
-    return begun
+    return started
 
 
 @writing(

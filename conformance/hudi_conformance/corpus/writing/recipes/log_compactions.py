@@ -149,4 +149,4 @@ def cleaned_with_its_slice(case: WritingCase) -> None:
     case.write("upsert", rides(50, ("r14",)))
     case.schedule("clean", {"hoodie.clean.commits.retained": "2"})
     case.state()
-    case.ask("read_as_of", instant=last.bound)
+    case.query("read_as_of", instant=last.bound)

@@ -14,7 +14,7 @@ _KILLS = "recovery-of-foreign-instants rebuilders-say-nothing"
 
 def _rebuilt(case: WritingCase) -> None:
     """What may be wrong with the table is said."""
-    case.ask("read_snapshot", reject="TIMELINE_FILE_CORRUPT")
+    case.query("read_snapshot", reject="TIMELINE_FILE_CORRUPT")
     case.service("recover", warns="SR-011")
 
 
@@ -37,7 +37,7 @@ def _what_is_lost(case: WritingCase) -> None:
     case.snapshot(meta_columns=False)
 
 
-def _of_the_dead(case: WritingCase) -> None:
+def _of_failed_writes(case: WritingCase) -> None:
     """Of a write that had not completed a rebuilt table may show rows, and all other rows are what they were.
 
     Given a table whose timeline is lost; one of its writes had never completed.
@@ -69,4 +69,4 @@ for _version, _type in ((6, MOR), (9, COW)):
         "SR-011 SR-010",
         f"recovery-takes-the-first-write-alone rebuilders-say-nothing{_MORE.get(_version, '')}",
         begins_with=f"v{_version}/{_short}_lost_timeline_of_the_dead",
-    )(_of_the_dead)
+    )(_of_failed_writes)

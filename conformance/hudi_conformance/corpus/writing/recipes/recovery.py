@@ -20,11 +20,11 @@ def dead_after_staging(case: WritingCase) -> None:
     Then the dead write has left no row, its action is gone, and the rollback is an action of its own.
     """
     with_rides(case)
-    dead = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
+    failed = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
     case.stage("dead")
     case.end_process(2)
     case.state()
-    case.service("rollback", instant=dead.requested)
+    case.service("rollback", instant=failed.requested)
     case.state()
     case.write("upsert", [ride("r01", 20, rider="alive")])
     case.state()
@@ -39,9 +39,9 @@ def dead_at_once(case: WritingCase) -> None:
     Then the table is as it was, but for the rollback on its timeline.
     """
     with_rides(case)
-    dead = case.begin("dead", "insert_overwrite", rides(30, ("r01",)), process=2)
+    failed = case.begin("dead", "insert_overwrite", rides(30, ("r01",)), process=2)
     case.end_process(2)
-    case.service("rollback", instant=dead.requested)
+    case.service("rollback", instant=failed.requested)
     case.state()
 
 
@@ -54,11 +54,11 @@ def dead_delete(case: WritingCase) -> None:
     Then every ride is there, before and after.
     """
     with_rides(case)
-    dead = case.begin("dead", "delete", rides(30, ("r01", "r11")), process=2)
+    failed = case.begin("dead", "delete", rides(30, ("r01", "r11")), process=2)
     case.stage("dead")
     case.end_process(2)
     case.snapshot()
-    case.service("rollback", instant=dead.requested)
+    case.service("rollback", instant=failed.requested)
     case.state()
 
 
@@ -71,11 +71,11 @@ def dead_among_the_living(case: WritingCase) -> None:
     Then what the other wrote stands.
     """
     with_rides(case)
-    dead = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
+    failed = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
     case.stage("dead")
     case.end_process(2)
     case.write("upsert", rides(20, ("r11", "r12")))
-    case.service("rollback", instant=dead.requested)
+    case.service("rollback", instant=failed.requested)
     case.state()
 
 
@@ -112,7 +112,7 @@ def completed_write(case: WritingCase) -> None:
 
 
 @writing("recovery/two_dead_writers", _FEW, "RB-001 RB-003", "rollback-is-no-action")
-def two_dead_writers(case: WritingCase) -> None:
+def two_failed_writers(case: WritingCase) -> None:
     """Each dead write has a rollback of its own.
 
     Given two writers of one process that died after they had changed different cities.

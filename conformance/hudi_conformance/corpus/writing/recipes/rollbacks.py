@@ -17,14 +17,14 @@ LISTING: Final = {"hoodie.rollback.using.markers": "false"}
 
 def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
     """A writer that has made its files, and dies."""
-    begun = case.begin(txn, "upsert", rides(50, (key,)), process=process)
+    started = case.begin(txn, "upsert", rides(50, (key,)), process=process)
     case.stage(txn)
     case.end_process(process)
-    return begun
+    return started
 
 
 @writing("rollback/dead_writers", SHARED, "RB-001 RB-002 RB-003", "the-dead-are-spared")
-def dead_writers(case: WritingCase) -> None:
+def failed_writers(case: WritingCase) -> None:
     """Writes whose hearts have stopped are rolled back.
 
     Given two writers that made their files and died.

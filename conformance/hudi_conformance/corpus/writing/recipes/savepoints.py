@@ -199,10 +199,10 @@ def restore_twice(case: WritingCase) -> None:
     """
     first = with_rides(case)
     case.service("savepoint", instant=first.requested)
-    dead = case.begin("dead", "upsert", [ride("r01", 40)])
+    failed = case.begin("dead", "upsert", [ride("r01", 40)])
     case.stage("dead")
     case.end_process(1)
-    case.service("rollback", instant=dead.requested)
+    case.service("rollback", instant=failed.requested)
     case.write("upsert", [ride("r01", 20)])
     case.service("restore", to=first.requested)
     case.state()

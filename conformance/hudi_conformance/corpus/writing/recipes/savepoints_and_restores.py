@@ -144,7 +144,7 @@ def saved_files_stay(case: WritingCase) -> None:
     case.write("upsert", rides(40, ("r01", "r11")))
     case.run("compaction", COMPACTION_DUE)
     case.run("clean", VERSIONS)
-    case.ask("read_as_of", instant=second.bound)
+    case.query("read_as_of", instant=second.bound)
     case.service("restore", instant=second.requested)
     case.state()
 

@@ -33,7 +33,7 @@ def kind_of(case: WritingCase) -> Kind:
     return KINDS[case.shape.label]
 
 
-def begun(case: WritingCase) -> Done:
+def started(case: WritingCase) -> Done:
     """A table with the six rows of its kind."""
     case.schema = kind_of(case).schema
     case.create()
@@ -98,7 +98,7 @@ def changes(case: WritingCase) -> None:
     When updates, marked deletes and a delete by key come in time, late and tied, and rows come again after deletes.
     Then a late version loses, a tie goes to the newer one, and each key is one row; the past reads as it was.
     """
-    first = begun(case)
+    first = started(case)
     filters(case)
     writes = changed(case)
     case.snapshot()
@@ -129,7 +129,7 @@ def indexed(case: WritingCase) -> None:
     When updates and deletes come in time and late, logs are compacted or files cleaned, and rows come again.
     Then filters find what is there and nothing else, and the indexes hold what files and rows give.
     """
-    first = begun(case)
+    first = started(case)
     case.run("indexing", EVERY_INDEX)
     filters(case)
     writes = changed(case)

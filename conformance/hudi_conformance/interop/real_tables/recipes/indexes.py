@@ -35,7 +35,7 @@ _ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 _OFF = {"hoodie.metadata.enable": "false", "hoodie.enable.data.skipping": "false"}
 
 
-def _asked(**filters: list[Any]) -> tuple[Question, ...]:
+def _questions(**filters: list[Any]) -> tuple[Question, ...]:
     """Each filter twice: with what indexes know, and without."""
     return tuple(
         Question(f"{name}_{word}", "read_snapshot", {"filter": condition, "configs": configs})
@@ -44,7 +44,7 @@ def _asked(**filters: list[Any]) -> tuple[Question, ...]:
     )
 
 
-_RANGES = _asked(
+_RANGES = _questions(
     number=["n", "=", 20],
     far=["n", ">", 95],
     mixed=["or", ["and", ["note", "=", "Note-1"], ["n", "<", 60]], ["amount", ">=", 5.5]],
@@ -54,7 +54,7 @@ _RANGES = _asked(
     year=[["fn", "year", "at"], "=", 2021],
     day=["and", ["d", "<", "2021-06-01"], ["not", ["city", "=", "rio"]]],
 )
-_FUNCTIONS = _asked(
+_FUNCTIONS = _questions(
     lower=[["fn", "lower", "note"], "=", "note-1"],
     upper=[["fn", "upper", "id"], "in", ["K05", "K99"]],
     second=[["fn", "from_unixtime", "sec"], "<", "2021-01-01 00:00:00"],
@@ -245,7 +245,7 @@ def moved(table: RealTable) -> None:
     on=("1.0.2 v8", "1.1.1 v9"),
     types=("mor",),
     features=("metadata-table", "data-skipping", "record-index"),
-    questions=_asked(
+    questions=_questions(
         beaten=["id", "=", key(1)],
         gone=["id", "in", [key(2), key(3)]],
         late=["note", "in", ["late 3", "first 3", "first 4", "second 4"]],
@@ -272,7 +272,7 @@ def late_deletes(table: RealTable) -> None:
     on=("1.1.1 v9",),
     types=("cow",),
     features=("data-skipping", "global-index"),
-    questions=_asked(oslo=["city", "=", "oslo"], rio=["city", "in", ["rio"]], other=["city", "!=", "oslo"]),
+    questions=_questions(oslo=["city", "=", "oslo"], rio=["city", "in", ["rio"]], other=["city", "!=", "oslo"]),
     without=_UNASKED,
 )
 def left_behind(table: RealTable) -> None:
@@ -290,7 +290,7 @@ def left_behind(table: RealTable) -> None:
     on=("1.1.1 v9",),
     types=("cow",),
     features=("data-skipping", "timestamp-generator"),
-    questions=_asked(
+    questions=_questions(
         before=["sec", "<", 1609459200],
         within=["and", ["sec", ">=", 1612137600], ["sec", "<", 1614556800]],
         one=["sec", "=", 1580520600],

@@ -10,7 +10,7 @@ from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTIT
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 # Other areas ask these of tables of their own.
-_ASKED_ELSEWHERE = (
+_QUERIED_ELSEWHERE = (
     "snapshot",
     "timeline",
     "history",
@@ -99,7 +99,7 @@ for _name in _PAYLOADS:
             types=(_kind,),
             features=("payload", "log-delete"),
             questions=(_SOME_COLUMNS,),
-            without=_ASKED_ELSEWHERE,
+            without=_QUERIED_ELSEWHERE,
         )(partial(_history, name=_name))
 
 
@@ -175,14 +175,14 @@ for _label, _mode, _more, _deletes, _releases in (
         on=_releases,
         features=("partial-update", "sql"),
         questions=(_SOME_COLUMNS, _FILTERED),
-        without=_ASKED_ELSEWHERE,
+        without=_QUERIED_ELSEWHERE,
     )(partial(_assignments, mode=_mode, more=_more, deletes=_deletes))
 
 recipe(
     "merging/assigned_after_delete",
     on=("1.1.1 v9",),
     features=("partial-update", "sql", "log-delete"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )(partial(_assignments, mode="COMMIT_TIME_ORDERING", more="", deletes=True))
 
 _LOG_COMPACTION = {
@@ -196,7 +196,7 @@ _LOG_COMPACTION = {
     "merging/payload_log_compacted",
     on=("1.1.1 v8", "1.1.1 v9"),
     features=("payload", "log-compaction"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def payload_log_compacted(table: RealTable) -> None:
     """Updates with nulls of `PartialUpdateAvroPayload`, put together by a log compaction; updates after it."""
@@ -259,11 +259,11 @@ for _label, (_kind, _values) in _ORDERINGS.items():
         f"merging/by_{_label}",
         on=("0.15.0 v6", "1.1.1 v9") if _label in _WRAPPED else ("1.0.2 v8",),
         features=("ordering-types", "log-delete"),
-        without=_ASKED_ELSEWHERE,
+        without=_QUERIED_ELSEWHERE,
     )(partial(_by_type, kind=_kind, values=_values))
 
 
-@recipe("merging/by_null", on=("1.1.1 v9",), features=("ordering-types",), without=_ASKED_ELSEWHERE)
+@recipe("merging/by_null", on=("1.1.1 v9",), features=("ordering-types",), without=_QUERIED_ELSEWHERE)
 def by_null(table: RealTable) -> None:
     """Plain integers that order, some of them null, against stored ones, some of them null."""
     table.configure({**NOT_PARTITIONED, "hoodie.datasource.write.precombine.field": "place"})
@@ -283,7 +283,7 @@ def by_null(table: RealTable) -> None:
     "merging/emptied",
     on=("0.15.0 v6", "1.1.1 v8"),
     features=("log-delete",),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def emptied(table: RealTable) -> None:
     """Rows deleted by the payload class that holds nothing; one is written again."""
@@ -299,7 +299,7 @@ def emptied(table: RealTable) -> None:
     "merging/operations_kept",
     on=("1.0.2 v8", "1.1.1 v9"),
     features=("operation-field", "log-delete"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def operations_kept(table: RealTable) -> None:
     """A sixth meta field says what was done to each record; flagged deletes, a delete, a row written again."""

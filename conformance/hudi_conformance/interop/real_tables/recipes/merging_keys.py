@@ -6,7 +6,7 @@ from typing import Any
 from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.orders import deletes, order, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
-from hudi_conformance.interop.real_tables.recipes.merging import _ASKED_ELSEWHERE
+from hudi_conformance.interop.real_tables.recipes.merging import _QUERIED_ELSEWHERE
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 _NESTED = (
@@ -74,7 +74,7 @@ for _label, (_releases, _options) in _FORMS.items():
         f"merging_keys/{_label}",
         on=_releases,
         features=("key-forms", *(("virtual-keys",) if _virtual else ())),
-        without=_ASKED_ELSEWHERE if not _virtual else (*_ASKED_ELSEWHERE[1:], "snapshot_meta"),
+        without=_QUERIED_ELSEWHERE if not _virtual else (*_QUERIED_ELSEWHERE[1:], "snapshot_meta"),
     )(partial(_nested_history, options=_options))
 
 
@@ -82,7 +82,7 @@ for _label, (_releases, _options) in _FORMS.items():
     "merging_keys/positions",
     on=("1.1.1 v8", "1.2.0 v9"),
     features=("record-positions", "log-delete"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def positions(table: RealTable) -> None:
     """Updates and deletes whose blocks name the rows of the base file; then a compaction, and the same again."""
@@ -101,7 +101,7 @@ def positions(table: RealTable) -> None:
     on=("0.15.0 v6", "1.1.1 v9"),
     types=("cow", "mor"),
     features=("global-index", "log-delete"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def moved(table: RealTable) -> None:
     """Rows whose partition changes under a global index, once and back again, one of them late; and a delete there."""
@@ -120,7 +120,7 @@ def moved(table: RealTable) -> None:
     table.delete([order(2, 400, "gone")._replace(region="ost")])
 
 
-@recipe("merging_keys/two_ordering_fields", on=("1.2.0 v9",), features=("log-delete",), without=_ASKED_ELSEWHERE)
+@recipe("merging_keys/two_ordering_fields", on=("1.2.0 v9",), features=("log-delete",), without=_QUERIED_ELSEWHERE)
 def two_ordering_fields(table: RealTable) -> None:
     """The first decides, the second where the first are equal; ties, late rows and flagged deletes in both."""
     table.configure({"hoodie.datasource.write.precombine.field": "ts,amount"})
@@ -133,7 +133,7 @@ def two_ordering_fields(table: RealTable) -> None:
     "merging_keys/delete_marker",
     on=("0.15.0 v6", "1.1.1 v8", "1.1.1 v9"),
     features=("delete-marker", "log-delete"),
-    without=_ASKED_ELSEWHERE,
+    without=_QUERIED_ELSEWHERE,
 )
 def delete_marker(table: RealTable) -> None:
     """Records that a column's text deletes: as the marker is spelled, in another case, late, and written again."""

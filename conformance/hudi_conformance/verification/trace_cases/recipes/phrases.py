@@ -3,8 +3,8 @@
 
 def requested(who: str, at: int, action: str = "commit") -> str:
     """An action is requested: a time and its file, inside the lock."""
-    begun = f"{who} create_instant {action} REQUESTED {at}"
-    return f"{who} take_lock {who}, {who} generate_time {at}, {begun}, {who} release_lock {who}\n"
+    line = f"{who} create_instant {action} REQUESTED {at}"
+    return f"{who} take_lock {who}, {who} generate_time {at}, {line}, {who} release_lock {who}\n"
 
 
 def staged(who: str, at: int, file: str, action: str = "commit") -> str:

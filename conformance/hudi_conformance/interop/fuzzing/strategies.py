@@ -1,0 +1,460 @@
+"""Sequences drawn by Hypothesis: every shape of a table, every operation, and rows that collide."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hudi_adapter.values import encode_value
+from hypothesis import strategies as st
+
+from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Columns, Step, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.column_values import drawn_columns, folder_text, row_values, unused_key
+from hudi_conformance.interop.fuzzing.seeds import Choices
+from hudi_conformance.interop.fuzzing.service_steps import Served, drawn_service
+
+COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
+_CITIES = ("oslo", "são paulo", "lima", "a b")
+_KINDS = ("x", "y")
+_ADDED = (("extra", "string"), ("more", "int64"))
+_MARK = ("_hoodie_is_deleted", "boolean")
+# At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
+_STEPS = {False: (6, 75), True: (12, 88)}
+_NEARLY_ALWAYS = 97
+_ROWS = 5
+_SERVICES = 40
+_INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
+_FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
+_WEIGHTS = {
+    "upsert": 6,
+    "insert": 3,
+    "bulk_insert": 1,
+    "delete": 3,
+    "delete by filter": 1,
+    "insert_overwrite": 1,
+    "insert_overwrite_table": 1,
+    "delete_partition": 1,
+    "partial_update": 2,
+}
+_BUCKETS = "hoodie.bucket.index.num.buckets"
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is drawn: versions, types, whether refusals are, whether features that only some implementations have.
+
+    `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely. `typed_columns`: key, partition,
+    ordering and other columns are of many types, with unusual values. `metadata_indexes`: the metadata table has more
+    than the list of files.
+    """
+
+    versions: tuple[int, ...] = (6, 8, 9)
+    table_types: tuple[str, ...] = (COW, MOR)
+    indexes: tuple[str, ...] = _INDEXES
+    metadata_table: bool = True
+    refusals: bool = True
+    change_feed: bool = True
+    no_meta_fields: bool = True
+    partial_updates: bool = True
+    services: bool = False
+    marked_rows: bool = True
+    typed_columns: bool = False
+    metadata_indexes: bool = False
+    likely_steps: int = 2
+
+
+@st.composite
+def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
+    """A table and writes to it, within limits."""
+    choices = Choices(draw)
+    shape = _shape(choices, limits)
+    marked = limits.marked_rows and choices.chance(40)
+    once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
+    columns = (*shape.columns, _MARK) if marked else shape.columns
+    writes = Writes(choices, shape, limits, may_double=not once, one_place=once, columns=columns)
+    if limits.typed_columns:
+        writes.values = row_values(shape)
+    most, percent = _STEPS[limits.services]
+    steps = [writes.step(0)]
+    # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
+    while len(steps) < most and choices.chance(_NEARLY_ALWAYS if len(steps) < limits.likely_steps else percent):
+        steps.append(writes.step(len(steps)))
+    return WriteCase(shape, tuple(steps))
+
+
+def _shape(choices: Choices, limits: Limits) -> TableShape:
+    version, kind = choices.one(limits.versions), choices.one(limits.table_types)
+    several = [("ts", "kind")] if version >= 8 else []
+    ordering: tuple[str, ...] = choices.one([(), (), ("ts",), ("ts",), ("ts",), ("kind",), *several])
+    partition_by: tuple[str, ...] = choices.one([(), ("city",), ("city",), ("city", "kind")])
+    # Releases have spelled one key field of a complex generator in two ways, and had two defaults of version 6.
+    keys = [("id",), ("id",), ("number",), ("id", "kind")] if len(partition_by) < 2 else [("id", "kind")]
+    modes = [None] if version > 6 or not ordering else []
+    shape = TableShape(
+        version,
+        kind,
+        record_key=choices.one(keys),
+        partition_by=partition_by,
+        ordering=ordering,
+        merge_mode=choices.one([*modes, "COMMIT_TIME_ORDERING", *(["EVENT_TIME_ORDERING"] if ordering else [])]),
+        properties=_properties(choices, version, partition_by, limits),
+        columns=drawn_columns(choices) if limits.typed_columns else COLUMNS,
+    )
+    return replace(shape, configs=_configs(choices, shape, limits))
+
+
+def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], limits: Limits) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    if partition_by and choices.chance(40):
+        chosen["hoodie.datasource.write.hive_style_partitioning"] = "true"
+    if partition_by and choices.chance(30):
+        chosen["hoodie.datasource.write.partitionpath.urlencode"] = "true"
+    if limits.no_meta_fields and choices.chance(10):
+        chosen["hoodie.populate.meta.fields"] = "false"
+    elif limits.change_feed and choices.chance(25):
+        mode = choices.one(["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"])
+        chosen["hoodie.table.cdc.enabled"] = "true"
+        chosen["hoodie.table.cdc.supplemental.logging.mode"] = mode.lower() if version == 6 else mode
+    return chosen
+
+
+def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, str]:
+    chosen = {SMALL_FILE_LIMIT: "0"}
+    if limits.services:
+        # Services are steps of their own: no write carries out what waits.
+        chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+    chosen["hoodie.metadata.enable"] = str(limits.metadata_table and choices.chance(50)).lower()
+    if limits.metadata_indexes and chosen["hoodie.metadata.enable"] == "true":
+        chosen |= _metadata_indexes(choices, shape)
+    chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
+    if shape.table_type == MOR and choices.chance(30):
+        chosen["hoodie.logfile.data.block.format"] = "parquet"
+    if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
+        chosen["hoodie.write.record.positions"] = choices.one(["true", "false"])
+    return chosen
+
+
+def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
+    """Indexes in the metadata table; a secondary one goes with that of records."""
+    chosen = {}
+    if choices.chance(50):
+        chosen["hoodie.metadata.index.column.stats.enable"] = "true"
+    if choices.chance(30):
+        chosen["hoodie.metadata.index.bloom.filter.enable"] = "true"
+    stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
+    if stored and choices.chance(40):
+        chosen["hoodie.metadata.record.index.enable"] = "true"
+        if shape.version >= 8 and choices.chance(60):
+            chosen["hoodie.metadata.index.secondary.column"] = choices.one(["kind", "number"])
+    return chosen
+
+
+def _indexes(shape: TableShape, chosen: Mapping[str, str], limits: Limits) -> list[str]:
+    """The indexes that go with a table: some find keys in meta fields, one in the metadata table, one in logs."""
+    stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
+    listed = chosen["hoodie.metadata.enable"] == "true"
+    fitting = [
+        one
+        for one in limits.indexes
+        if (stored or one in _FIND_KEYS_IN_FILES)
+        and (listed or one != "RECORD_INDEX")
+        and (shape.table_type == MOR or one != "CONSISTENT_HASHING")
+    ]
+    return fitting or [""]
+
+
+def index_configs(index: str, buckets: str) -> dict[str, str]:
+    """The settings that choose an index; none for no name."""
+    match index:
+        case "":
+            return {}
+        case "BUCKET":
+            return {"hoodie.index.type": index, _BUCKETS: buckets}
+        case "CONSISTENT_HASHING":
+            return {"hoodie.index.type": "BUCKET", _BUCKETS: buckets, "hoodie.index.bucket.engine": index}
+        case "RECORD_INDEX":
+            return {"hoodie.index.type": index, "hoodie.metadata.record.index.enable": "true"}
+        case _:
+            return {"hoodie.index.type": index}
+
+
+@dataclass(slots=True)
+class Writes:
+    """The steps drawn so far, as far as later ones depend on them.
+
+    `held`: keys that are in the table with their partition's values, surely unless a row that was marked as deleted
+    bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen. With
+    `one_place` no key is in two partitions, as a record index needs it. `values`: those of
+    columns, where they are not the usual ones.
+    """
+
+    choices: Choices
+    shape: TableShape
+    limits: Limits
+    may_double: bool = True
+    one_place: bool = False
+    held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
+    doubled: set[Key] = field(default_factory=set)
+    columns: Columns = COLUMNS
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    marked: set[Key] = field(default_factory=set)
+    served: Served = field(default_factory=Served)
+
+    def step(self, number: int) -> Step:
+        """The next step, a write or, where they are drawn, a service; the first one brings rows."""
+        if number and self.limits.services and self.choices.chance(_SERVICES):
+            drawn = drawn_service(self.choices, self.shape, self.served)
+            known = self.served.after(drawn)
+            self.held, self.doubled = known if known is not None else (self.held, self.doubled)
+        else:
+            drawn = self._write(number)
+        return drawn
+
+    def _write(self, number: int) -> Step:
+        if number and self.limits.refusals and self.choices.chance(10):
+            return self._refused()
+        added = [one for one in _ADDED if one not in self.columns]
+        if added and self.choices.chance(12):
+            self.columns = (*self.columns, added[0])
+        drawn = self.of_operation(self._operation(number))
+        self.served.wrote(number + 1, self.held, self.doubled)
+        # A write that deletes begins a bucket with several blocks, or with none.
+        marks = self._forms_are_free() and _MARK in self.columns
+        self.served.free_logs |= drawn.operation == "partial_update" or marks
+        return drawn
+
+    def of_operation(self, operation: str) -> Step:
+        """The next step, of this operation; another one where there is nothing yet for it to work on."""
+        match operation:
+            case "delete by filter":
+                return self._filtered()
+            case "delete_partition" if self.held and self.shape.partition_by:
+                return self._dropped_partition()
+            case "partial_update":
+                return self._partial()
+            case "delete":
+                return self._deleted()
+            case "delete_partition":
+                return self.written("upsert")
+            case _:
+                return self.written(operation)
+
+    def _operation(self, number: int) -> str:
+        possible = dict(_WEIGHTS)
+        if not number:
+            return self.choices.one(["insert", "upsert", *([] if self._forms_are_free() else ["bulk_insert"])])
+        if not self.shape.partition_by or not self.held:
+            possible.pop("delete_partition")
+        if self.shape.version < 8 or not self.held or not self.limits.partial_updates:
+            possible.pop("partial_update")
+        if self.doubled or not self.held:
+            possible.pop("delete by filter")
+        if self._forms_are_free():
+            del possible["bulk_insert"]
+        if "hoodie.index.bucket.engine" in self.shape.configs or self._forms_are_free():
+            # The new file groups would bear the ids of those that they replace.
+            del possible["insert_overwrite"], possible["insert_overwrite_table"]
+        if "hoodie.index.bucket.engine" in self.shape.configs:
+            # So would those of a deleted partition, which is not written to again.
+            possible.pop("delete_partition", None)
+        return self.choices.weighted(possible)
+
+    def _forms_are_free(self) -> bool:
+        """Whether some writes begin buckets with a log or a base file, as they like, and so give work to a service."""
+        buckets = self.shape.table_type == MOR and self.shape.configs.get("hoodie.index.type") == "BUCKET"
+        return buckets and self.limits.services
+
+    def written(self, operation: str, least: int = 1) -> Step:
+        """A step that brings rows, before duplicates go at least so many."""
+        inserts = operation in {"insert", "bulk_insert"}
+        replaces = operation.startswith("insert_overwrite")
+        rows = [self._row() for _ in range(least)]
+        while len(rows) < _ROWS and self.choices.chance(75):
+            rows.append(self._row())
+        if self.one_place:
+            self._bring_together(rows)
+        known = {self._key(row) for row in rows} & self.held.keys()
+        if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
+            rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
+        if inserts or replaces:
+            rows = self._doubling(rows)
+        elif not self._finds_every_place():
+            rows = [row for row in rows if self._key(row) not in self.doubled] or [self._row(self._unused())]
+        if replaces:
+            places = {self._place(row) for row in rows} if operation == "insert_overwrite" else None
+            self._forget(places)
+        self._remember(rows, may_double=inserts or replaces)
+        if operation == "upsert" and _MARK in self.columns:
+            self._mark(rows)
+        return Step(operation, self.columns, tuple(self._values(row) for row in rows))
+
+    def _bring_together(self, rows: list[dict[str, Any]]) -> None:
+        """Rows of one key are of one partition."""
+        homes: dict[Key, tuple[Any, ...]] = {}
+        for row in rows:
+            row.update(zip(self.shape.partition_by, homes.setdefault(self._key(row), self._place(row)), strict=True))
+
+    def _doubles(self) -> bool:
+        """Whether a key may come to stand twice: what a feed records one that does in its bucket is not settled."""
+        feed = self.shape.properties.get("hoodie.table.cdc.enabled") == "true"
+        return self.may_double and not (feed and self.shape.configs.get("hoodie.index.type") == "BUCKET")
+
+    def _finds_every_place(self) -> bool:
+        """Whether a key that stands twice may be touched: where an index knows one place only, which one is open."""
+        return self.shape.configs.get("hoodie.index.type") in {"SIMPLE", "BLOOM"}
+
+    def _mark(self, rows: list[dict[str, Any]]) -> None:
+        """Some rows delete, in time or late."""
+        for row in rows:
+            if self.choices.chance(30):
+                row[_MARK[0]] = True
+                self.marked.add(self._key(row))
+                self._leave_alone(self._key(row))
+
+    def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Plain inserts keep rows of one key apart; within one write they do not meet."""
+        places = {(self._key(row), self._place(row) if self.may_double else ()): row for row in rows}
+        return list(places.values())
+
+    def _forget(self, places: set[tuple[Any, ...]] | None) -> None:
+        """The keys of some partitions are gone, or all keys; one that stood twice may still stand elsewhere."""
+        for key in [key for key, where in self.held.items() if places is None or where in places]:
+            if places is None or key not in self.doubled:
+                del self.held[key]
+        if places is None:
+            self.doubled.clear()
+
+    def _remember(self, rows: list[dict[str, Any]], *, may_double: bool) -> None:
+        for row in rows:
+            key = self._key(row)
+            if may_double and key in self.held:
+                self.doubled.add(key)
+            self.held[key] = self._place(row)
+
+    def _deleted(self) -> Step:
+        closed = set[Key]() if self._finds_every_place() else self.doubled
+        free = sorted(self.held.keys() - closed, key=repr)
+        keys = self.choices.some(free, 1, 2)
+        rows = [self._row(key) for key in keys]
+        for row in rows:
+            row.update(zip(self.shape.partition_by, self.held.pop(self._key(row)), strict=True))
+            self._leave_alone(self._key(row))
+        if not rows or self.choices.chance(20):
+            rows.append(self._row(self._unused()))
+        return Step("delete", self.columns, tuple(self._values(row) for row in rows))
+
+    def _leave_alone(self, key: Key) -> None:
+        """Where a key goes that a log deleted, and so whom it meets, differs between global indexes: not asked."""
+        if self.shape.table_type == MOR and self._has_global_index():
+            self.doubled.add(key)
+
+    def _filtered(self) -> Step:
+        key = self.choices.one(sorted(self.held, key=repr))
+        name = self.shape.record_key[0]
+        for gone in [one for one in self.held if one[0] == key[0]]:
+            del self.held[gone]
+            self._leave_alone(gone)
+        return Step("delete", filter=[name, "=", encode_value(key[0], dict(self.columns)[name])])
+
+    def _dropped_partition(self) -> Step:
+        place = self.choices.one(sorted(self.held.values(), key=repr))
+        self._forget({place})
+        return Step("delete_partition", partitions=(partition_path(self.shape, place),))
+
+    def _partial(self) -> Step:
+        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        if not free:
+            return self.written("upsert")
+        needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
+        changed = {self.choices.one(["fare", "note"])}
+        columns = tuple(column for column in self.columns if column[0] in needed | changed)
+        rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
+        for row in rows:
+            row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+        return Step("partial_update", columns, tuple(tuple(row[name] for name, _ in columns) for row in rows))
+
+    def _refused(self) -> Step:
+        row = self._row(self._unused())
+        columns = dict(self.columns)
+        # A key of several fields may lack one of them.
+        alone = ["null key", "no key"] if len(self.shape.record_key) == 1 else []
+        match self.choices.one([*alone, "type", "operation"]):
+            case "null key":
+                row[self.shape.record_key[0]] = None
+            case "no key":
+                del columns[self.shape.record_key[0]]
+            case "type":
+                columns["fare"], row["fare"] = "boolean", True
+            case _:
+                return Step("replace_everything", self.columns, (self._values(row),))
+        return Step("upsert", tuple(columns.items()), (tuple(row[name] for name in columns),))
+
+    def _row(self, key: Key | None = None) -> dict[str, Any]:
+        row = self._fields({name for name, _ in (*self.shape.columns, *self.columns)})
+        row.update(zip(self.shape.record_key, key or (), strict=False))
+        # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.
+        at_home = self.held.get(self._key(row))
+        stays = self.one_place or self._key(row) in self.doubled or self._is_global()
+        if at_home is not None and (stays or not self.choices.chance(15)):
+            row.update(zip(self.shape.partition_by, at_home, strict=True))
+        return row
+
+    def _fields(self, names: set[str]) -> dict[str, Any]:
+        """A value for each of these columns."""
+        choices = self.choices
+
+        def one_of(values: Sequence[Any]) -> Callable[[], Any]:
+            return lambda: choices.one(values)
+
+        values: Mapping[str, Callable[[], Any]] = {
+            "id": lambda: choices.one(_IDS),
+            "number": lambda: choices.number(1, 8),
+            "kind": lambda: choices.one(_KINDS),
+            "city": lambda: choices.one(_CITIES),
+            "ts": lambda: choices.number(0, 6),
+            "fare": lambda: choices.number(0, 40) / 4 if choices.chance(50) else None,
+            "note": self._note,
+            "extra": lambda: choices.one([None, "e"]),
+            "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
+            _MARK[0]: lambda: choices.one([None, False]),
+            **{name: one_of(own) for name, own in self.values.items()},
+        }
+        return {name: value() for name, value in values.items() if name in names}
+
+    def _note(self) -> str | None:
+        note = self.choices.one([None, "", "ночь", "n"])
+        return f"n{self.choices.number(0, 99)}" if note == "n" else note
+
+    def _is_global(self) -> bool:
+        return self._has_global_index() and self.choices.chance(50)
+
+    def _has_global_index(self) -> bool:
+        index = self.shape.configs.get("hoodie.index.type", "")
+        return index.startswith("GLOBAL") or index == "RECORD_INDEX"
+
+    def _unused(self) -> Key:
+        row, number = self._fields(set(self.shape.record_key)), self.choices.number(0, 990)
+        while True:
+            row |= {"id": unused_key(dict(self.shape.columns)["id"], number), "number": 9 + number}
+            if self._key(row) not in self.held:
+                return self._key(row)
+            number += 1
+
+    def _key(self, row: Mapping[str, Any]) -> Key:
+        return tuple(row[name] for name in self.shape.record_key)
+
+    def _place(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self.shape.partition_by)
+
+    def _values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name, _ in self.columns)
+
+
+def partition_path(shape: TableShape, place: tuple[Any, ...]) -> str:
+    """The path of the partition with these values, in the table's style."""
+    encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
+    hive = shape.properties.get("hoodie.datasource.write.hive_style_partitioning") == "true"
+    parts = [folder_text(value, encoded=encoded) for value in place]
+    named = zip(shape.partition_by, parts, strict=True)
+    return "/".join(f"{name}={part}" if hive else part for name, part in named)

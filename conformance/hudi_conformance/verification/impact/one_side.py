@@ -1,0 +1,218 @@
+"""One side of a comparison: runs by its path under the packages of that side, which may be an older revision's.
+
+Asked by a line of JSON on its standard input, it answers lines of JSON: how much there is to do, and what each comes
+to. It uses only what every revision has; how the newest draw a counterexample is asked for and may be missing.
+"""
+
+import fnmatch
+import hashlib
+import json
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+_ARCHIVE = "table.zip"
+
+
+def main() -> None:
+    """Answer what is asked."""
+    import hudi_model  # noqa: PLC0415 - the packages are those of this side
+
+    request = json.loads(sys.stdin.readline())
+    send({"task": "place", "path": str(hudi_model.__file__)})
+    tasks: dict[str, Callable[[Any], Iterable[Line]]] = {
+        "answers": answers,
+        "obligations": properties,
+        "scenarios": scenarios,
+        "agreements": agreements,
+    }
+    for name, work in request.items():
+        for line in tasks[name](work):
+            send({"task": name, **line})
+
+
+def send(line: Line) -> None:
+    """One line of answer."""
+    sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
+
+
+def answers(request: Line) -> Iterator[Line]:
+    """What this side's model answers to the questions of its corpus, and the sums of the tables that it writes."""
+    from hudi_conformance.bridge import load, store  # noqa: PLC0415
+    from hudi_conformance.corpus.golden.questions import RECIPES  # noqa: PLC0415
+    from hudi_conformance.corpus.golden.recipes import load_recipes  # noqa: PLC0415
+    from hudi_conformance.corpus.recipes_apache.catalogue import written_tables  # noqa: PLC0415
+
+    load_recipes()
+    root = Path(request["folder"])
+    made_here = {name: one for name, one in RECIPES.items() if wanted(name, request["tables"])}
+    there = {
+        n: one
+        for n, one in written_tables().items()
+        if wanted(n, request["tables"]) and (root / n / _ARCHIVE).is_file()
+    }
+    yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(written_tables())}
+    for name, recipe in made_here.items():
+        with tempfile.TemporaryDirectory(prefix="hudi-impact-table-") as place:
+            folder = Path(place) / "table"
+            try:
+                made = recipe.made()
+                store(made.state(), folder)
+                for damage in made.damages:
+                    damage(folder)
+                questions = made.questions
+            except Exception as error:  # noqa: BLE001 - a changed model may break anywhere, and that is the answer
+                yield {"table": name, "sum": repr(error), "cases": {}}
+                continue
+            yield {"table": name, "sum": sum_of(folder), "cases": cases(load(folder), questions)}
+    for name, written in there.items():
+        with (
+            tempfile.TemporaryDirectory(prefix="hudi-impact-table-") as place,
+            zipfile.ZipFile(root / name / _ARCHIVE) as kept,
+        ):
+            kept.extractall(place)
+            state = load(Path(place))
+            yield {"table": name, "sum": "", "cases": cases(state, written.made(state).questions)}
+
+
+def wanted(name: str, globs: Iterable[str]) -> bool:
+    """Whether a table is asked about."""
+    return not globs or any(fnmatch.fnmatchcase(name, glob) for glob in globs)
+
+
+def cases(state: Any, questions: Iterable[Any]) -> Line:
+    """The answers to a table's questions, by the names of the cases."""
+    return {one.id: {"title": one.title, "clauses": list(one.clauses), **answer(state, one)} for one in questions}
+
+
+def answer(state: Any, question: Any) -> Line:
+    """The answer to one question under both readings, as texts."""
+    from hudi_conformance.corpus.golden.answers import expected  # noqa: PLC0415
+
+    try:
+        found = expected(state, question)
+        return {"released": text_of(found.released), "text": text_of(found.text) if found.text else ""}
+    except Exception as error:  # noqa: BLE001 - likewise
+        return {"released": f"breaks: {error!r}", "text": ""}
+
+
+def text_of(verdict: Any) -> str:
+    """An answer as one text: a refusal, or rows or a value with the warnings."""
+    if not verdict.answers:
+        return f"refused: {verdict.reject or verdict.unsupported}\n"
+    content = verdict.content
+    rows = sorted(map(repr, content.rows)) if hasattr(content, "rows") else [json.dumps(content, sort_keys=True)]
+    return "".join(f"{row}\n" for row in rows) + "".join(f"warning: {clause}\n" for clause in verdict.warnings)
+
+
+def sum_of(folder: Path) -> str:
+    """The sum of a folder's files."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        whole.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return whole.hexdigest()
+
+
+def properties(request: Line) -> Iterator[Line]:
+    """How properties come out: those named, or those of the clauses and the functions that are touched, or all."""
+    from hudi_conformance.corpus.mutants import MUTANTS  # noqa: PLC0415
+    from hudi_conformance.verification.properties import MODEL_PROPERTIES  # noqa: PLC0415
+    from hudi_conformance.verification.proving import tried  # noqa: PLC0415
+
+    functions = set(request["functions"])
+    broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
+    chosen = [
+        one
+        for one in MODEL_PROPERTIES.values()
+        if request["all"]
+        or one.id in request["ids"]
+        or not set(request["clauses"]).isdisjoint(one.clauses)
+        or not broken.isdisjoint(one.broken_by)
+        or f"{one.check.__module__}.{one.check.__name__}" in functions
+    ]
+    yield {"total": len(chosen), "known": len(MODEL_PROPERTIES)}
+    for one in sorted(chosen, key=lambda one: one.id):
+        line = {"id": one.id, "title": one.title, "clauses": list(one.clauses), "expected": one.verdict != "refuted"}
+        try:
+            found = tried(one).found
+        except Exception as error:  # noqa: BLE001 - likewise
+            yield {**line, "holds": False, "message": f"breaks: {error!r}", "words": [], "behaviour": None}
+            continue
+        message, words = (found.message, list(found.steps)) if found else ("", [])
+        behaviour = drawable(one.id, found) if found else None
+        yield {**line, "holds": found is None, "message": message, "words": words, "behaviour": behaviour}
+
+
+def drawable(place: str, found: Any) -> Any:
+    """A counterexample with its states; None from a revision that does not keep them."""
+    try:
+        from hudi_conformance.verification.counterexamples.sources import of_counterexample  # noqa: PLC0415
+    except ImportError:
+        return None
+    return of_counterexample(found, place).as_json()
+
+
+def scenarios(request: Line) -> Iterator[Line]:
+    """Whether the laws of scenarios hold: of those named, else of all but the large."""
+    from hudi_conformance.verification.properties.scenarios import SCENARIOS  # noqa: PLC0415
+    from hudi_conformance.verification.proving import SOAKED  # noqa: PLC0415
+
+    small = [name for name in SCENARIOS if request["all"] or name not in SOAKED]
+    chosen = [SCENARIOS[name] for name in request["ids"] or small if name in SCENARIOS]
+    yield {"total": len(chosen), "known": len(SCENARIOS)}
+    for one in chosen:
+        line = {"id": one.name, "title": one.sentence, "clauses": [], "expected": "(refuted" not in one.sentence}
+        try:
+            found = one.search()
+        except Exception as error:  # noqa: BLE001 - likewise
+            yield {**line, "holds": False, "message": f"breaks: {error!r}", "words": [], "behaviour": None}
+            continue
+        yield {**line, "holds": not found.broken, "message": found.broken, **way_of(one, found)}
+
+
+def way_of(scenario: Any, found: Any) -> Line:
+    """The shortest way to a broken law, in words and with its states."""
+    from hudi_conformance.verification.properties.concurrency import counterexample  # noqa: PLC0415
+
+    if not found.broken:
+        return {"words": [], "behaviour": None}
+    behaviour = counterexample(scenario.name, found)
+    return {"words": list(behaviour.steps), "behaviour": drawable(f"scenario {scenario.name}", behaviour)}
+
+
+def agreements(request: Line) -> Iterator[Line]:
+    """Whether modules agree with the model: of those named the agreements, by module and name."""
+    from hudi_conformance.verification.agreement.comparing import compare  # noqa: PLC0415
+    from hudi_conformance.verification.tla.manifest import load_manifest  # noqa: PLC0415
+
+    folder = Path(request["folder"])
+    known = load_manifest(folder).agreements
+    chosen = [
+        one
+        for one in known
+        if one.run.module in request["modules"] or f"{one.run.module}: {one.run.name}" in request["ids"]
+    ]
+    yield {"total": len(chosen), "known": len(known)}
+    for one in chosen:
+        line = {"id": f"{one.run.module}: {one.run.name}", "title": "the module agrees with the model", "clauses": []}
+        try:
+            words = list(compare(folder, one).differs)
+        except Exception as error:  # noqa: BLE001 - likewise
+            words = [repr(error)]
+        yield {
+            **line,
+            "expected": True,
+            "holds": not words,
+            "message": next(iter(words), ""),
+            "words": words[1:],
+            "behaviour": None,
+        }
+
+
+if __name__ == "__main__":
+    main()
