@@ -132,7 +132,7 @@ class EngineReplay:
         for number, edge in enumerate(path, start=1):
             name = edge.move.process
             later = Counter(label for one in path[number:] if one.move.process == name for label in one.move.labels)
-            processes[name].round_number(edge.move.labels, later)
+            processes[name].turn(edge.move.labels, later)
             changes = self.graph.states[edge.source].shared.table != self.graph.states[edge.target].shared.table
             if changes and (found := self._rows_differ(number, edge, processes)):
                 return found
