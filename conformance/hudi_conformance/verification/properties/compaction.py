@@ -23,7 +23,6 @@ from hudi_conformance.verification.properties.histories import (
     Story,
     rows_of,
     shapes,
-    stories,
     taken,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
@@ -34,7 +33,6 @@ from hudi_conformance.verification.properties.service_checks import (
     MERGE_ON_READ,
     PLAN,
     SOON,
-    WRITES,
     all_keys,
     as_rows,
     busy,
@@ -145,7 +143,7 @@ def compaction_in_between(story: Story, row: Row) -> None:
     holds_instead="PO-214",
 )
 @property_check
-@given(story=stories(shapes((9,), ("MERGE_ON_READ",), (EVENT_TIME,), (True,)), WRITES, longest=8), row=LATE)
+@given(story=busy(shapes((9,), ("MERGE_ON_READ",), (EVENT_TIME,), (False,))), row=LATE)
 def _compaction_shows_in_later_merges(story: Story, row: Row) -> None:
     compaction_in_between(story, row)
 
