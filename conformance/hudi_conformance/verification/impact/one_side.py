@@ -121,21 +121,23 @@ def sum_of(folder: Path) -> str:
 def properties(request: Line) -> Iterator[Line]:
     """How properties come out: those named, or those of the clauses and the functions that are touched, or all."""
     from hudi_conformance.corpus.mutants import MUTANTS  # noqa: PLC0415
-    from hudi_conformance.verification.properties import MODEL_PROPERTIES  # noqa: PLC0415
+    from hudi_conformance.verification import properties as stated  # noqa: PLC0415
     from hudi_conformance.verification.proving import tried  # noqa: PLC0415
 
+    # The second name is that of older bases.
+    registry = vars(stated).get("MODEL_PROPERTIES") or vars(stated)["OBLIGATIONS"]
     functions = set(request["functions"])
     broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
     chosen = [
         one
-        for one in MODEL_PROPERTIES.values()
+        for one in registry.values()
         if request["all"]
         or one.id in request["ids"]
         or not set(request["clauses"]).isdisjoint(one.clauses)
         or not broken.isdisjoint(one.broken_by)
         or f"{one.check.__module__}.{one.check.__name__}" in functions
     ]
-    yield {"total": len(chosen), "known": len(MODEL_PROPERTIES)}
+    yield {"total": len(chosen), "known": len(registry)}
     for one in sorted(chosen, key=lambda one: one.id):
         line = {"id": one.id, "title": one.title, "clauses": list(one.clauses), "expected": one.verdict != "refuted"}
         try:
