@@ -63,7 +63,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class AnswerWarning:
-    """Something the format tells a reader to skip, and to say so: a torn log block, for instance."""
+    """Something that the format lets a reader skip and report: a torn log block, for instance."""
 
     clause: str
     message: str

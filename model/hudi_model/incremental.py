@@ -93,7 +93,7 @@ def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, Ti
     """
     opened = unarchived(open_table(table))
     if not is_true(opened.configuration.properties, "hoodie.populate.meta.fields"):
-        raise Rejection(Reason.CONFIG_INVALID, "IN-006", "hoodie.populate.meta.fields", "no row tells its commit")
+        raise Rejection(Reason.CONFIG_INVALID, "IN-006", "hoodie.populate.meta.fields", "no row states its commit")
     first = None if is_open(begin) else query_instant(begin)
     return opened, TimeRange(first, None if end is None else query_instant(end))
 
@@ -331,7 +331,7 @@ def refuse_archived(opened: OpenTable, time_range: TimeRange) -> None:
         if not isinstance(one.content, CommitMetadata) or brings_changes(one):
             raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", one.requested, "a write of the range is archived")
     if reaches_unknown(opened, time_range):
-        raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", "no timeline tells of what was written then")
+        raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", "no timeline lists what was written then")
 
 
 def image(record: Record | None, schema: Schema) -> Value:

@@ -60,7 +60,7 @@ class Killed:
         return int(table.with_name("effects").read_text(encoding="ascii"))
 
     def broken(self, program: Program, table: Path, number: int) -> bool:
-        """Hearts beat by the clock, so a run may have fewer effects than the one that counted them."""
+        """Heartbeats follow the clock, so a run may have fewer effects than the one that counted them."""
         status = self._status(program, table, number)
         assert status in (-9, 0), f"the process ended with {status}"
         return status == -9
@@ -140,7 +140,7 @@ def went_on(program: Program, table: Path, held: list[Row], label: str) -> None:
 
 
 def left_over(table: Path) -> list[str]:
-    """Hearts that beat no more, and markers but those of completed actions, which archival takes away."""
+    """Heartbeats that stopped, and markers but those of completed actions, which archival takes away."""
     _, timeline = load_table(LocalStorage(table))
     done = {one.requested for one in timeline.instants if one.is_completed}
     temporary, heartbeats = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"

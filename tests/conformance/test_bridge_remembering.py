@@ -9,7 +9,7 @@ NAME = "a/one.commit"
 
 
 class Reader:
-    """Tells what a file holds, and how often it was asked."""
+    """Reports what a file holds, and counts the reads."""
 
     def __init__(self) -> None:
         self.reads = 0

@@ -180,7 +180,7 @@ class TestFreshCopies:
 
 
 class TestWarnings:
-    """A torn block must be skipped, and told."""
+    """A torn block must be skipped and reported."""
 
     def test_a_required_warning_must_be_given(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """Right rows in silence fail."""

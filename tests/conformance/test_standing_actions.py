@@ -109,7 +109,7 @@ def is_completion(effect: Effect) -> bool:
 class Raising:
     """Raises before or after the effect of a number, counted from 0 at a completion; `seen` are the effects from there.
 
-    `completion`: which one, counted from 0, of those of the data table. Hearts beat by the clock, and do not count.
+    `completion`: which one, counted from 0, of those of the data table. Heartbeats follow the clock, and do not count.
     """
 
     completion: int = 0

@@ -155,7 +155,7 @@ def test_files_that_are_gone_already_are_no_failure(tmp_path: Path):
 
 @pytest.mark.parametrize("moment", ["create_instant", "delete_data_file", "take_lock"])
 def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path, moment: str):
-    """Two that carry out one plan are in nobody's way, and the metadata table keeps what the first one told it."""
+    """Two that carry out one plan are in nobody's way, and the metadata table keeps what the first one recorded."""
     table = upserted(tmp_path / "table", 3, configs={})
     requested = str(table.services().schedule("clean", ONE))
 

@@ -1,4 +1,4 @@
-"""Who may write at the same time: one process without a shared lock, any number with one; hearts, and times."""
+"""Who may write at the same time: one process without a shared lock, any number with one; heartbeats, and times."""
 
 import json
 import time

@@ -35,8 +35,8 @@ DIFFERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "gentype_COMPLEX": ("a type that was asked for is taken", GENERATOR),
     "gentype_GLOBAL_DELETE": ("a type that was asked for is taken", (*GENERATOR, PARTITIONS)),
     "custom_two": ("custom generators keep what their timestamps are", (UNIT, PATTERN)),
-    "pay_compaction_key": ("the table's own name of an option is heard", MERGING),
-    "mode_old_key": ("the table's own name of an option is heard", MERGING),
+    "pay_compaction_key": ("the table's own name of an option is accepted", MERGING),
+    "mode_old_key": ("the table's own name of an option is accepted", MERGING),
 }
 # Version 6 loses what these name: no later write would know it.
 DIFFERS_IN_6: Mapping[str, tuple[str, tuple[str, ...]]] = {

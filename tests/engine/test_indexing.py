@@ -336,7 +336,7 @@ class Twice:
 
 
 class Repeated:
-    """A flow whose work is done by two attempts, of which the second is heard."""
+    """A flow whose work is done by two attempts, of which the second is received."""
 
     def __init__(self, flow: Any) -> None:
         self.flow, self.schema = flow, flow.schema

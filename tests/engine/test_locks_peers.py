@@ -97,7 +97,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def test_they_keep_each_other_out(locked: Locked):
-    """Who may not wait is refused in its time, and told which lock it was; who may is served when the other is done.
+    """Who may not wait is refused in its time with the name of the lock; who may is served when the other is done.
     Afterwards they write in turns."""
     locked.ours(0, 1.0)
     with ThreadPoolExecutor(1) as beside:

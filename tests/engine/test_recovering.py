@@ -163,7 +163,7 @@ def test_the_completion_of_an_overtaken_log_is_given_and_not_guessed(tmp_path: P
 
 
 def test_the_outcome_of_a_write_with_markers_is_given_and_not_guessed(tmp_path: Path) -> None:
-    """A write with markers may have completed, or not; told that it did not, its rows stay away."""
+    """A write with markers may have completed, or not; where it is stated that it did not, its rows stay away."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     before, given = table.found(), WriteRequest("upsert", rows([2], ts=50, price=5.0))
     started = table.writer(executor=InProcess()).begin(given)

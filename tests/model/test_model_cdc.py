@@ -35,7 +35,7 @@ def test_every_write_records_its_changes():
 
 
 def test_a_late_row_and_a_delete_of_nothing_are_no_changes():
-    """What a write brought without effect is not told."""
+    """What a write brought without effect is no change."""
     assert changes_of(written((UPSERT, "a", 5), (UPSERT, "a", 1), (DELETE, "b", 9), **FEED)) == [("i", None, "0")]
 
 

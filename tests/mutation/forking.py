@@ -58,7 +58,7 @@ class Forking(Distributor):
         return WorkResult(worker_outcome=WorkerOutcome.NORMAL, output=message, test_outcome=outcome)
 
     def _in_child(self, module: str, line: int, output: IO[bytes]) -> None:
-        """Never returns; the last line of the output names what told the mutant."""
+        """Never returns; the last line of the output names what killed the mutant."""
         status = _KILLED
         try:
             os.setsid()
@@ -75,7 +75,7 @@ class Forking(Distributor):
 
 
 def _ended(child: int, limit_s: float) -> tuple[bool, str]:
-    """Whether the process told the mutant, and a word where it did not end by itself."""
+    """Whether the process killed the mutant, and a word where it did not end by itself."""
     last = time.monotonic() + limit_s
     while time.monotonic() < last:
         found, status = os.waitpid(child, os.WNOHANG)

@@ -14,7 +14,7 @@ SURVIVED: Final = "survived"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A mutant and what told it: `case ...`, `test ...`, an error or the time limit; or that nothing did.
+    """A mutant and what killed it: `case ...`, `test ...`, an error or the time limit; or that nothing did.
 
     `text`: the line as it stands in the module; `nth`: which it is of those of one operator on equal lines.
     """
@@ -39,7 +39,7 @@ class Result:
 
     @property
     def survived(self) -> bool:
-        """Whether nothing told it."""
+        """Whether nothing killed it."""
         return self.outcome == SURVIVED
 
 

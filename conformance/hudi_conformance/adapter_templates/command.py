@@ -11,12 +11,12 @@ from hudi_conformance.adapter_templates.writing import LANGUAGES, NewAdapterErro
 def new_adapter(
     folder: Annotated[Path, typer.Argument(help="A folder that is new or empty.")],
     language: Annotated[str, typer.Option(help="python, rust or java.")],
-    name: Annotated[str | None, typer.Option(help="The adapter's name; that of the folder unless told.")] = None,
+    name: Annotated[str | None, typer.Option(help="The adapter's name; by default that of the folder.")] = None,
 ) -> None:
     """Write a project to begin an adapter with: it passes `smoke` as it is."""
     try:
         if language not in LANGUAGES:
-            raise NewAdapterError(f"{language!r} is none of {', '.join(LANGUAGES)}")  # noqa: TRY301 - told below
+            raise NewAdapterError(f"{language!r} is none of {', '.join(LANGUAGES)}")  # noqa: TRY301 - reported below
         files = write_adapter(language, folder, name)
     except NewAdapterError as error:
         typer.echo(f"error: {error}", err=True)

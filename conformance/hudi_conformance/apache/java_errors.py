@@ -62,7 +62,7 @@ _LIMIT = 4000
 def refusal(text: str, *, writes: bool = False) -> Rejected | Unsupported | None:
     """The refusal that an exception's full text amounts to; None when it says nothing we know.
 
-    `writes`: who was asked would write, and may have been told what it cannot be.
+    `writes`: who was asked would write, and may have been given what is impossible.
     """
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day

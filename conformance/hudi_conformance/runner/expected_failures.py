@@ -99,7 +99,7 @@ def entries_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         strange = sorted(content.keys() - ({kind} if kind not in _LISTED else _LISTED))
         if strange:
-            raise ValueError(f"[[{strange[0]}]] is not known here: entries are [[{kind}]]")  # noqa: TRY301 - told below
+            raise ValueError(f"[[{strange[0]}]] is not known here: entries are [[{kind}]]")  # noqa: TRY301 - reported below
         return [dict(entry) for entry in content.get(kind, [])]
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise AdapterConfigError(f"{path.name}: {error}") from error

@@ -168,7 +168,7 @@ class _Heartbeats:
             self._beating.pop((table_key(base), requested), None)
 
     def forget(self) -> None:
-        """In a forked process: the hearts are its parent's."""
+        """In a forked process: the heartbeats are its parent's."""
         self.__init__()  # type: ignore[misc]
 
     def _run(self) -> None:

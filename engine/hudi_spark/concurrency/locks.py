@@ -524,7 +524,7 @@ class Holding:
             return numbers(storage)[-1] == number
 
     def leave(self) -> None:
-        """A request that was claimed last is behind its holder: whoever comes next does not put it again.
+        """A request that was claimed last is behind its holder: the next holder does not put it again.
 
         Its writer may have withdrawn it by then.
 

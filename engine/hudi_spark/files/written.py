@@ -41,7 +41,7 @@ def to_rows(written: tuple[WrittenFile, ...]) -> pa.Table:
 
 
 def from_rows(rows: pa.Table) -> tuple[WrittenFile, ...]:
-    """The files that tasks told of, by path."""
+    """The files that tasks reported, by path."""
     # Only what this package's own tasks pickled a moment ago.
     found = [pickle.loads(one) for one in rows.column("written").to_pylist()]  # noqa: S301
     return tuple(sorted(found, key=lambda one: one.stat.path or ""))

@@ -594,7 +594,7 @@ def _path(partition: str, name: RingFileName) -> str:
 
 @dataclass(slots=True)
 class _Held:
-    """Tells whether the ring of an instant holds."""
+    """Whether the ring of an instant holds."""
 
     signs: Iterable[str]
     state: WriterState

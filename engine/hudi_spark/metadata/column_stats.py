@@ -270,7 +270,7 @@ def planned(keeping: Keeping) -> StatisticsPlan:
 
 
 def _statistics_of(written: WrittenFile) -> tuple[ColumnStats, ...]:
-    """What a task told of a file, under the file's final name."""
+    """What a task reported of a file, under the file's final name."""
     name = (written.stat.path or "").rpartition("/")[2]
     return tuple(one if one.file_name == name else replace(one, file_name=name) for one in written.column_stats)
 
@@ -292,7 +292,7 @@ def _recorded_entries(
     file_ids: tuple[str, ...],
     version: int,
 ) -> pa.Table:
-    """What other tasks told of some files as entries of the index: what a task returns."""
+    """What other tasks reported of some files as entries of the index: what a task returns."""
     del identity
     records = tuple(record for file, each in files for record in records_of(file[0], each))
     return entries_of(IndexChanges(records), file_ids, MetadataLayout(version))

@@ -383,7 +383,7 @@ def run_change_task(task: ChangeTask) -> SliceRows:
 
 
 class _ChangeRows:
-    """Tells the steps of a task; the state after a write is kept, since it is often the one before the next."""
+    """Derives the changes of a task's steps; it keeps the state after a write, often the one before the next."""
 
     def __init__(self, task: ChangeTask) -> None:
         self._task = task

@@ -121,7 +121,7 @@ def holes(timeline: Timeline, row: ArchivedInstant) -> Iterator[Violation]:
 
 
 def leftovers(opened: OpenTable, archived: tuple[ArchivedInstant, ...]) -> Iterator[Violation]:
-    """Files that only an archived action told to be out of the table: they are taken for rows again.
+    """Files that only an archived action removed from the table: they are taken for rows again.
 
     Clauses: AR-007, AR-009.
     """

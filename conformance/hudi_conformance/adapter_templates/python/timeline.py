@@ -18,7 +18,7 @@ NAME = re.compile(
 
 
 class Instant(TypedDict):
-    """An action as the protocol tells it."""
+    """An action as the protocol states it."""
 
     requested: str
     completed: str | None

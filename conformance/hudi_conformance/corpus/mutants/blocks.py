@@ -126,6 +126,8 @@ def _empty_log_stops_slice(original: Function) -> Function:
     return up_to_empty
 
 
-@mutant("damaged-log-skipped", "LF-014", "A log file whose blocks cannot be told apart is skipped.", "blocks.blocks_of")
+@mutant(
+    "damaged-log-skipped", "LF-014", "A log file whose blocks cannot be distinguished is skipped.", "blocks.blocks_of"
+)
 def _damaged_log_skipped(original: Function) -> Function:
     return lambda log: original(log) if isinstance(log.blocks, tuple) else ()

@@ -94,6 +94,6 @@ def _services_change_rows(_: Function) -> Function:
     return lambda _write: True
 
 
-@mutant("last-write-only", "CD-002", "Of the writes of a range the last is told.", "incremental.writes_within")
+@mutant("last-write-only", "CD-002", "Of the writes of a range only the last is answered.", "incremental.writes_within")
 def _last_write_only(original: Function) -> Function:
     return lambda view, time_range: original(view, time_range)[-1:]

@@ -269,7 +269,7 @@ def _history_not_listed(_: Function) -> Function:
 @mutant(
     "past-of-the-active-timeline-only",
     "AR-001 HS-008",
-    "What the table was is told by the actions that are still active.",
+    "What the table was is derived from the actions that are still active.",
     "history.unarchived",
 )
 def _past_of_the_active_timeline_only(_: Function) -> Function:

@@ -19,7 +19,7 @@ from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
 @mutant(
-    "absent-history-refused", "HS-001", "A table without a history cannot be told whole.", "history.history_instants"
+    "absent-history-refused", "HS-001", "The loss of a table's history cannot be noticed.", "history.history_instants"
 )
 def _absent_history_refused(original: Function) -> Function:
     def demanding(history: History, layout: int = 2) -> Any:

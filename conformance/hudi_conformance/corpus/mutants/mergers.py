@@ -33,7 +33,7 @@ def _any_engines_merger(original: Function) -> Function:
     return any_engine
 
 
-@mutant("merger-columns-ignored", "RM-007 RM-011", "A merger is told no columns.", "merging.columns_of")
+@mutant("merger-columns-ignored", "RM-007 RM-011", "A merger receives no columns.", "merging.columns_of")
 def _merger_columns_ignored(_: Function) -> Function:
     return lambda rule: rule.ordering
 

@@ -80,7 +80,7 @@ def _one_timeline_folder(original: Function) -> Function:
 @mutant(
     "database-is-no-name",
     "PR-020",
-    "A table has the name of its properties, and the database is no part of what tells it from others.",
+    "A table has the name of its properties, and the database is no part of what distinguishes it from others.",
     "configuration.checksum_fault",
 )
 def _database_is_no_name(original: Function) -> Function:

@@ -150,7 +150,7 @@ def _violations_never(_: Function) -> Function:
 @mutant(
     "leftovers-are-violations",
     "RD-002",
-    "What failed writes leave behind is told as an error.",
+    "What failed writes leave behind is reported as an error.",
     "hudi_model_tools.violations.violations",
 )
 def _leftovers_are_violations(original: Function) -> Function:

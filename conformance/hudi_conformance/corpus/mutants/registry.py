@@ -1,4 +1,4 @@
-"""Mutants: the model with one rule broken. A case counts only if it tells at least one of them from the model."""
+"""Mutants: the model with one rule broken. A case counts only if at least one of them fails it."""
 
 import importlib
 import pkgutil
@@ -122,7 +122,7 @@ def _watching(original: Function, called: set[str], names: set[str]) -> Function
 
 @contextmanager
 def _replaced(triples: Sequence[tuple[Function, Function, bool]]) -> Iterator[None]:
-    """Functions stand for others within the block; where told, also in what reads and writes files."""
+    """Functions stand for others within the block; where requested, also in what reads and writes files."""
     places = [(place, original, other) for original, other, read in triples for place in _places(original, read)]
     for (module, name), _, other in places:
         setattr(module, name, other)

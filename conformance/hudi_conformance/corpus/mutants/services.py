@@ -263,7 +263,7 @@ def _cleaner_slices_logs_by_name(original: Function) -> Function:
 @mutant(
     "retried-clean-forgets-the-first-try",
     "CN-012",
-    "A clean that is tried again tells only of the files it still found.",
+    "A clean that is tried again reports only the files it still found.",
     "services.cleaning.execute",
 )
 def _retried_clean_forgets_the_first_try(original: Function) -> Function:

@@ -265,7 +265,7 @@ def _carried_row_gets_new_time(original: Function) -> Function:
     return stamped
 
 
-@mutant("abort-without-looking", "SA-005", "A writer takes back what it was told has failed.", "writers.has_completed")
+@mutant("abort-without-looking", "SA-005", "A writer withdraws what was reported as failed.", "writers.has_completed")
 def _abort_without_looking(original: Function) -> Function:
     del original
     return lambda _table, _write: False

@@ -1,4 +1,4 @@
-"""Rules of single writes and of new tables, broken so that what a writer leaves tells it."""
+"""Rules of single writes and of new tables, broken so that what a writer leaves shows it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -173,7 +173,7 @@ def _new_tables_forget_their_ordering(original: Function) -> Function:
     return forgetful
 
 
-@mutant("anything-makes-a-table", "OW-032", "A new table is made of whatever is told.", "creation.create_table")
+@mutant("anything-makes-a-table", "OW-032", "A new table accepts any definition.", "creation.create_table")
 def _anything_makes_a_table(_: Function) -> Function:
     def made(properties: Mapping[str, str], schema: Schema) -> Table:
         stated = {**creation.COMMON, "hoodie.table.name": "", **properties}

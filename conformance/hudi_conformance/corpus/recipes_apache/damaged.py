@@ -35,7 +35,7 @@ def ask_torn_log(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="LF-010 RD-006" if old else "LF-010 RD-005")
     if old:
-        check(table, "the torn block is told as a warning", "LF-010 RD-013", "violations-never")
+        check(table, "the torn block is reported as a warning", "LF-010 RD-013", "violations-never")
     meta_fields(table)
     filtered_after_merging(table)
     up_to_last_but_one(table, "range-begin-ignored")

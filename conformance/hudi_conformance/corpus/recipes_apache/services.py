@@ -183,7 +183,7 @@ def ask_cleaned(table: WrittenTable) -> None:
         "cleaned-range-answered",
     )
     timeline(table)
-    chunk(table, 0, 1, "rows that were replaced since cannot be told any more", "IN-007", "range-answered-in-part")
+    chunk(table, 0, 1, "rows that were replaced since can no longer be derived", "IN-007", "range-answered-in-part")
     table.incremental(
         "0", None, "incremental-all", "the newest rows tell when they were written", "IN-007", "oldest-base-file"
     )

@@ -55,7 +55,7 @@ class ArrayRow:
 
 
 def possible(row: Row) -> bool:
-    """Whether a table can have these features; what is not told yet may be anything."""
+    """Whether a table can have these features; what is not chosen yet may be anything."""
     operations = {row.get("operation"), row.get("next operation")}
     index, keys = row.get("index"), row.get("keys")
     return not any(

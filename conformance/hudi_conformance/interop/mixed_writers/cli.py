@@ -60,7 +60,7 @@ def soak(
 
 @app.command()
 def repeat(
-    case: Annotated[Path, typer.Argument(help="A sequence that `check` told.")],
+    case: Annotated[Path, typer.Argument(help="A sequence that `check` reported.")],
     engine: _Engine = _ENGINE,
     referee: _Referee = None,
 ) -> None:

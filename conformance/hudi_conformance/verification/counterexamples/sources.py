@@ -144,7 +144,7 @@ def of_itf(file: Path, violated: str = "an invariant") -> Behaviour:
 
 
 def _action(meta: Mapping[str, Any]) -> str:
-    """What led to a state, where the writer of the trace tells."""
+    """What led to a state, where the writer of the trace states it."""
     return str(meta.get("action", ""))
 
 

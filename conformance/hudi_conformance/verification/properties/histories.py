@@ -1,12 +1,12 @@
 """Random small tables and what happens to them, for every property that wants more than one hand-made history.
 
-    @property("PO-nnn", "...", "...", broken_by="...")
+    @model_property("PO-nnn", "...", "...", broken_by="...")
     @property_check
-    @given(told=stories())
-    def check(told: Story) -> None:
-        table = played(told)                          # through the model's writers and services
-        if rows_of(table) != remembered(told):        # a plain dict, no code of the model in it
-            raise Counterexample("...", table, told.lines())
+    @given(story=stories())
+    def check(story: Story) -> None:
+        table = played(story)                         # through the model's writers and services
+        if rows_of(table) != remembered(story):        # a plain dict, no code of the model in it
+            raise Counterexample("...", table, story.lines())
 
 A story is a shape (version, type, merge mode, partitioned or not) and steps: writes by operation, services by name.
 `stories(shapes=..., operations=..., services=...)` narrows it. Times are ticks, two for each step.

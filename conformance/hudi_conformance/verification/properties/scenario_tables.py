@@ -1,4 +1,4 @@
-"""Copy-on-write tables told event by event, and what a crash leaves of them: for properties about the timeline."""
+"""Copy-on-write tables built event by event, and what a crash leaves of them: for properties about the timeline."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ R write that replaces a group, s savepoint of the last write, k compaction."""
 
 @dataclass(slots=True)
 class TableBuilder:
-    """A copy-on-write table told event by event; groups are written in turn."""
+    """A copy-on-write table built event by event; groups are written in turn."""
 
     version: int
     entries: list[TimelineEntry]

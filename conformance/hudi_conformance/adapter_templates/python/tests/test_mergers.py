@@ -13,7 +13,7 @@ CASES = json.loads((Path(__file__).parents[1] / "merger-cases.json").read_text(e
 
 
 def version(stored: dict[str, Any]) -> Version:
-    """A version as the file tells it."""
+    """A version as the file states it."""
     return Version(stored["values"], stored["ordering"] and tuple(stored["ordering"]), stored["is_delete"])
 
 

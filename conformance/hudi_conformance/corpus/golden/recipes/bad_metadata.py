@@ -89,7 +89,7 @@ def lacks_partition(table: GoldenTable) -> None:
 
 @golden("v9/bad_statistics", "Statistics that do not bound", merge_on_read(9), FEATURES, also=(6, 8))
 def statistics(table: GoldenTable) -> None:
-    """The greatest fare of one file is told too small, and its nulls are told away."""
+    """The greatest fare of one file is recorded too small, and its nulls are left out."""
     first = table.group("oslo", 1).file_id
 
     def narrower(key: str, found: Any) -> Any:
@@ -108,7 +108,7 @@ def statistics(table: GoldenTable) -> None:
     "v9/bad_partition_statistics", "Statistics of a partition that do not bound", merge_on_read(9), FEATURES, also=(8,)
 )
 def partition_statistics(table: GoldenTable) -> None:
-    """The latest day of one partition is told too early."""
+    """The latest day of one partition is recorded too early."""
 
     def earlier(key: str, found: Any) -> Any:
         return [found[0], found[0], *found[2:]] if key == "day|lima" else found
@@ -197,7 +197,7 @@ def missing(table: GoldenTable) -> None:
         )
         deep_check(table, then, "MT-003 MT-010 MT-005", kills)
     else:
-        then = "the files that nobody listed are named; no completion time tells whether the action had to"
+        then = "the files that nobody listed are named; no completion time shows whether the action had to"
         deep_check(table, then, "MT-010 MT-005", "violations-never entries-unchecked")
 
 
@@ -206,7 +206,7 @@ def version(table: GoldenTable) -> None:
     """The table has been upgraded, its metadata table says version 8."""
     _indexed(table)
     table.restate_metadata({"hoodie.table.version": "8"})
-    deep_check(table, "the version is told", "MT-001", "violations-never metadata-version-unchecked")
+    deep_check(table, "the version is reported", "MT-001", "violations-never metadata-version-unchecked")
 
 
 @golden("v9/bad_metadata_gone", "The properties list indexes, the metadata table is gone", copy_on_write(9), FEATURES)
@@ -214,7 +214,7 @@ def gone(table: GoldenTable) -> None:
     """The folder of the metadata table was deleted by hand."""
     _indexed(table, STATISTICS)
     table.metadata = None
-    deep_check(table, "the indexes that are not there are told", "MT-007 MT-001", "violations-never")
+    deep_check(table, "the indexes that are not there are reported", "MT-007 MT-001", "violations-never")
     table.snapshot(
         "snapshot", "rows are read by a listing", "MT-007 RD-004", "filter-ignored", filter=["fare", "<", "5"]
     )

@@ -1,4 +1,4 @@
-"""Change data capture: the three logging modes, what is derived, and what can no longer be told."""
+"""Change data capture: the three logging modes, what is derived, and what can no longer be derived."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def _amend(table: GoldenTable, at: InstantTime, change: Callable[[WriteStat], Wr
 
 
 def _add_slices(table: GoldenTable) -> None:
-    """As tables with a change feed do: a base file's stat tells the one before it, a log's stat the slice it joined."""
+    """As tables with a change feed do: a base file's stat names the one before it, a log's stat the slice it joined."""
     for at in {entry.requested for entry in table.timeline}:
         _amend(table, at, lambda stat, at=at: _in_its_slice(table, stat, at))  # type: ignore[misc]
 

@@ -19,7 +19,7 @@ def saved_file_gone(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.damage(corruption.remove(data_path(written.base_files[0])))
     table.snapshot("snapshot", "the newest rows are there", "RD-011 RD-004", "oldest-base-file")
-    check(table, "what the savepoint can no longer bring back is told", "SR-002 CN-008", "plans-unchecked")
+    check(table, "what the savepoint can no longer bring back is reported", "SR-002 CN-008", "plans-unchecked")
 
 
 @golden("v9/bad_planned_log_gone", "A log that a pending compaction is to read is gone", merge_on_read(9))
@@ -73,7 +73,10 @@ def history_name(table: GoldenTable) -> None:
     table.damage(corruption.move(f"{_HISTORY}/{old}", new))
     table.damage(corruption.substitute(f"{_HISTORY}/manifest_*", old.encode(), new.encode()))
     check(
-        table, "the name is told: who looks for the action passes the file over", "HS-005", "names-in-history-unchecked"
+        table,
+        "the name is reported: readers that look for the action miss it",
+        "HS-005",
+        "names-in-history-unchecked",
     )
 
 
@@ -89,4 +92,4 @@ def two_ways_of_merging(table: GoldenTable) -> None:
             b"hoodie.record.merge.mode=COMMIT_TIME_ORDERING",
         )
     )
-    check(table, "the contradiction is told", "MG-016", "contradictions-unchecked")
+    check(table, "the contradiction is reported", "MG-016", "contradictions-unchecked")

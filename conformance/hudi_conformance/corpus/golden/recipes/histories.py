@@ -166,7 +166,7 @@ def history_file_missing(table: GoldenTable) -> None:
     table.damage(corruption.remove(f"{_HISTORY}/{second(1)}_*.parquet"))
     table.full_timeline("whole-timeline", "it is refused", "HS-004", "missing-history-files-passed-over")
     table.snapshot("snapshot", "a snapshot needs no history", "TL-018 RD-002", "before-first-active-uncommitted")
-    check(table, "the fault is told", "HS-004", "violations-never missing-history-files-passed-over")
+    check(table, "the fault is reported", "HS-004", "violations-never missing-history-files-passed-over")
 
 
 @golden("v9/bad_history_version", "The version file holds no number", merge_on_read(9), _FEATURES)

@@ -71,7 +71,7 @@ def complex_key(table: GoldenTable) -> None:
     )
     table.snapshot(
         "unconfigured",
-        "keys, ordering fields and merge mode stand in the properties: a reader that is told nothing has them",
+        "keys, ordering fields and merge mode stand in the properties: a reader without options has them",
         "PR-022 MG-001",
         "mode-always-commit-time",
     )

@@ -290,7 +290,12 @@ def changes_two_logs(table: GoldenTable) -> None:
     table.log_files += logs
     _amend(table, second(2), change_logs=tuple(map(data_path, logs)), previous_instant=second(1))
     table.changes(
-        second(1.5), None, "changes", "the changes of both files are told", "CD-003 CD-010", "first-change-log-alone"
+        second(1.5),
+        None,
+        "changes",
+        "the changes of both files are answered",
+        "CD-003 CD-010",
+        "first-change-log-alone",
     )
 
 

@@ -67,4 +67,4 @@ def _lost(table: GoldenTable) -> None:
     folder = table.layout.timeline_folder
     table.damage(corruption.remove(f"{folder}/2025*.*"))
     table.snapshot("snapshot", "it is not taken for a new table", "TL-022", "lost-timeline-is-a-new-table")
-    check(table, "that the timeline is lost is told", "TL-022", "violations-never")
+    check(table, "the loss of the timeline is reported", "TL-022", "violations-never")

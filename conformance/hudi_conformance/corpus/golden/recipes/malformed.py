@@ -24,7 +24,7 @@ def _updates(table: GoldenTable) -> Written:
 
 def _refused(table: GoldenTable, then: str, clauses: str, kills: str) -> None:
     table.snapshot("snapshot", then, clauses, kills)
-    check(table, "the fault is told", clauses, "violations-never")
+    check(table, "the fault is reported", clauses, "violations-never")
 
 
 def _second_write(table: GoldenTable) -> str:
@@ -285,7 +285,7 @@ def properties_backup(table: GoldenTable) -> None:
     _updates(table)
     table.damage(corruption.move(".hoodie/hoodie.properties", "hoodie.properties.backup"))
     table.snapshot("snapshot", "the table is read by its backup", "PR-004 PR-008", "backup-ignored")
-    table.info("table-info", "the backup's properties are told", "PR-004", "backup-ignored")
+    table.info("table-info", "the backup's properties are reported", "PR-004", "backup-ignored")
 
 
 @golden("v6/mor_foreign_files", "Files that are no part of the format", merge_on_read(6), also=(8, 9))

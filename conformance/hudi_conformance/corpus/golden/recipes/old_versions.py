@@ -17,7 +17,7 @@ def compacted(table: GoldenTable) -> None:
     table.snapshot("snapshot", *named, kills)
     if table.version == 4:
         table.slices("slices", *named, kills)
-        table.info("table-info", "the version is told", "VR-003 VR-001", kills)
+        table.info("table-info", "the version is reported", "VR-003 VR-001", kills)
     else:
         table.optimized("read-optimized", "compacted groups are as compacted", "VR-003 RD-009", kills)
 

@@ -214,7 +214,7 @@ def cleaned(table: GoldenTable) -> None:
         "0",
         at[2],
         "cleaned",
-        "rows that were replaced since cannot be told any more",
+        "rows that were replaced since can no longer be derived",
         "IN-007",
         "range-answered-in-part",
     )
@@ -255,7 +255,7 @@ def archived(table: GoldenTable) -> None:
 
 @golden(
     "v9/cow_no_commit_times",
-    "Without meta fields neither rows nor changes of a range can be told",
+    "Without meta fields neither rows nor changes of a range can be derived",
     copy_on_write(9, properties={"hoodie.populate.meta.fields": "false"}),
     _FEATURES,
     also=(6, 8),
@@ -266,5 +266,5 @@ def no_commit_times(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.without_meta_values()
     table.incremental(
-        second(1.5), None, "incremental", "no row tells when it was written", "IN-006", "commit-times-not-needed"
+        second(1.5), None, "incremental", "no row states when it was written", "IN-006", "commit-times-not-needed"
     )

@@ -150,10 +150,10 @@ def pending_clustering(case: WritingCase) -> None:
 
 @writing("archival/savepoint", REWRITTEN, "AR-006 AR-004", "archived-beyond-savepoints")
 def savepoint(case: WritingCase) -> None:
-    """Nothing leaves that a savepoint keeps, nor what came after it, unless told.
+    """Nothing leaves that a savepoint keeps, nor what came after it, by default.
 
     Given five writes, the second of them saved.
-    When archival is to keep two, and is then told to go beyond savepoints.
+    When archival is to keep two, and may then go beyond savepoints.
     Then at first the first write alone leaves, and later all but the saved one and the last two.
     """
     _, second, *_ = rewritten(case)
@@ -215,7 +215,7 @@ def rolled_back(case: WritingCase) -> None:
 def levels(case: WritingCase) -> None:
     """Full levels of the history are merged, and no action is lost.
 
-    Given an archival after every write, told to merge two files of a level.
+    Given an archival after every write that merges two files of a level.
     When eight writes have come.
     Then every write is listed once.
     """

@@ -279,7 +279,7 @@ def time_to_live(case: WritingCase) -> None:
 
     Given two cities, and another clock: one city was written long ago, the other today.
     When old partitions are dropped, today and many years later.
-    Then at first the old city goes, and a change of the table tells so; later the other one.
+    Then at first the old city goes, and a change of the table shows it; later the other one.
     """
     case.create()
     case.write("insert", rides(10, ("r01", "r02", "駅-06")), now="20300101000000000")

@@ -275,10 +275,10 @@ def update_after_insert(case: WritingCase) -> None:
 
 @writing("conflicts/alone", shapes(configs=OPTIMISTIC), "OW-026", "every-mode-is-known")
 def alone(case: WritingCase) -> None:
-    """A writer that is told it is alone checks nothing, and an unknown mode is refused.
+    """A writer that is configured as the only one checks nothing, and an unknown mode is refused.
 
     Given rides of two cities.
-    When two writes of one process that are told they are alone follow each other, and one names no mode there is.
+    When two writes of a process configured as the only writer follow each other, and one names no mode there is.
     Then the two complete, and the third is refused.
     """
     case.create()

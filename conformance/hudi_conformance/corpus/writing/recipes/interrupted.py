@@ -171,7 +171,7 @@ def archival(case: WritingCase) -> None:
     """An interrupted archival is finished by the next.
 
     Given a history that has three writes of five, the files of two of which are still on the active timeline.
-    When another process archives, told to keep two writes.
+    When another process archives and keeps two writes.
     Then those files are gone, and every write is listed once.
     """
     case.timeline()

@@ -12,7 +12,7 @@ def what_they_state(case: WritingCase) -> None:
 
     Given no table.
     When one is made, and rides are written to it.
-    Then it tells what it was made with, and no action but the write is on its timeline.
+    Then it reports what it was made with, and no action but the write is on its timeline.
     """
     case.create()
     case.info()
@@ -36,7 +36,7 @@ def by_commit_time(case: WritingCase) -> None:
 
     Given no table.
     When one without ordering fields is made.
-    Then it tells that the last write decides.
+    Then it reports that the last write decides.
     """
     case.create()
     case.info()
@@ -51,7 +51,7 @@ def inferred_mode(case: WritingCase) -> None:
 
     Given no table.
     When one is made without a mode, and a ride is written, and an older version of it.
-    Then it tells that the ordering column decides, and the older version has lost.
+    Then it reports that the ordering column decides, and the older version has lost.
     """
     case.create(merge_mode=None)
     case.info()

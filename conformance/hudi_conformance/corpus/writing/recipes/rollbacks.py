@@ -25,7 +25,7 @@ def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
 
 @writing("rollback/dead_writers", SHARED, "RB-001 RB-002 RB-003", "the-dead-are-spared")
 def failed_writers(case: WritingCase) -> None:
-    """Writes whose hearts have stopped are rolled back.
+    """Writes whose heartbeats have stopped are rolled back.
 
     Given two writers that made their files and died.
     When failed writes are rolled back.

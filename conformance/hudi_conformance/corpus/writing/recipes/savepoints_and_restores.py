@@ -254,7 +254,7 @@ def rollbacks_leave(case: WritingCase) -> None:
 def archived_since(case: WritingCase) -> None:
     """There is no way back to a savepoint once later writes have been archived.
 
-    Given a saved insert, and five updates of which archival took some, told to go beyond the savepoint.
+    Given a saved insert, and five updates of which archival, allowed to go beyond the savepoint, took some.
     When the table is to be restored to the savepoint.
     Then it is refused, and the table stays as it is.
     """

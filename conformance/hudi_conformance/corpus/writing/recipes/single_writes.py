@@ -243,7 +243,7 @@ def rows_of_one_key(case: WritingCase) -> None:
 
 @writing("single/inserts_are_not_combined", shapes(versions=(9,)), "OW-019 OW-015", "inserts-are-combined")
 def inserts_are_not_combined(case: WritingCase) -> None:
-    """Rows of one insert with the same key stand beside each other unless told.
+    """Rows of one insert with the same key stand beside each other by default.
 
     Given a table with rides.
     When an insert brings a key twice, and another does so with combining asked for.

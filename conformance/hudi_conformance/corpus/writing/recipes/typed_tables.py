@@ -25,7 +25,7 @@ ORDERED: Final = {
     "two_keys": "first-ordering-field-only",
     "three_keys": "zeroes-are-one-value",
 }
-"""What a kind of ordering values tells apart."""
+"""What a kind of ordering values distinguishes."""
 
 
 def kind_of(case: WritingCase) -> Kind:

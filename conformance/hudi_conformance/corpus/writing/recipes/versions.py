@@ -181,7 +181,7 @@ def payload_of_eight(case: WritingCase) -> None:
 
     Given a table of version 8 that merges by a payload class.
     When it is upgraded, and downgraded again.
-    Then the rows are the same throughout, and it tells how it merges in the words of each version.
+    Then the rows are the same throughout, and it reports how it merges in the words of each version.
     """
     _to_and_fro(case, ("upgrade", 9), ("downgrade", 8))
 
@@ -198,7 +198,7 @@ def payload_of_nine(case: WritingCase) -> None:
 
     Given a table of version 9 whose properties say what a payload class did.
     When it is downgraded, and upgraded again.
-    Then the rows are the same throughout, and it tells how it merges in the words of each version.
+    Then the rows are the same throughout, and it reports how it merges in the words of each version.
     """
     _to_and_fro(case, ("downgrade", 8), ("upgrade", 9))
 

@@ -16,7 +16,7 @@ from hudi_conformance.verification.trace_cases.recipes.phrases import (
     "Two processes carry out one plan, one of them completes it",
     "SA-001 TL-003",
     "judge-wants-one-executor judge-wants-one-attempt",
-    "the second is told that the name is taken, and lets go",
+    "the second gets the error that the name is taken, and stops",
 )
 def one_of_two_puts_succeeds() -> str:
     """A clustering that s has requested. When s and t carry it out at once, and both come to complete it."""
@@ -140,26 +140,26 @@ def deleted_twice() -> str:
 
 @trace_case(
     "an_error_after_the_put",
-    "A writer is told that its completed file has failed, and looks",
+    "A writer gets an error for its completed file, and looks",
     "SA-005 MK-004",
     "judge-wants-completions-in-turn",
     "the file is there, so the write has completed: only its markers go",
 )
 def an_error_after_the_put() -> str:
-    """A pending plan, and a write whose completed file was put. When its writer is told of an error."""
+    """A pending plan, and a write whose completed file was put. When its writer gets an error."""
     return requested("s", 1, "clustering") + written("w", 2, 3, "a")
 
 
 @trace_case(
     "taken_back_after_an_error",
-    "A writer is told that its completed file has failed, and takes the write back",
+    "A writer gets an error for its completed file, and takes the write back",
     "SA-005 TL-003",
     "judge-takes-late-files",
     "nothing of a completed action is taken back",
     11,
 )
 def taken_back_after_an_error() -> str:
-    """A write whose completed file was put. When its writer, told of an error, deletes its file."""
+    """A write whose completed file was put. When its writer gets an error and deletes its file."""
     return (
         requested("w", 1)
         + staged("w", 1, "a")
