@@ -77,7 +77,7 @@ specs: env  ## TLC over every TLA+ module, and the modules beside the model; APA
 
 peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what others wrote; compare every real table, and write down what that shows
 	$(CLI) peers
-	$(CLI) peers ask --adapter engine-in-process
+	$(CLI) peers run --adapter engine-in-process
 	$(CLI) writes matrix --sample --record $(foreach name,$(WRITERS),--writer $(name)) $(foreach name,$(READERS),--reader $(name))
 	$(CLI) real build
 	$(CLI) real compare --record

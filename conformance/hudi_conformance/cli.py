@@ -208,7 +208,7 @@ def repro(
 @app.command()
 def fuzz(
     adapter: _Adapter,
-    sequences: Annotated[int, typer.Option(help="How many histories.")] = 100,
+    histories: Annotated[int, typer.Option(help="How many histories.")] = 100,
     minutes: Annotated[float | None, typer.Option(help="When to begin no further history.")] = None,
     seed: Annotated[int, typer.Option(help="The seed of the first history; the next ones follow it.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Folder for failing histories, which `repro` replays.")] = None,
@@ -247,7 +247,7 @@ def fuzz(
         no_meta_fields=not meta_fields,
         refusals=refusals,
     )
-    budget = Budget(sequences, seed, minutes, attempts, stop_after)
+    budget = Budget(histories, seed, minutes, attempts, stop_after)
     options = Options(strict=not loose)
     raise typer.Exit(
         _usable(lambda: carry_out(config, root, budget, console(), limits=limits, options=options, save=save))

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from hudi_model.actions import Action, CompactionOperation, CompactionPlan, State, WriteStat
 from hudi_model.files import BaseFile, Damaged, FileGroup, FileSlice, GroupId, LogFile
-from hudi_model.history import history_instants, with_history
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
@@ -20,7 +19,6 @@ from hudi_model.timeline import (
     Timeline,
     commit_metadata,
     completed_data,
-    completion,
     completion_time,
     is_committed,
 )
@@ -165,7 +163,7 @@ def slice_of_log(view: View, log: LogFile, boundaries: Iterable[InstantTime]) ->
 
 
 def completed_at(view: View, requested: InstantTime) -> InstantTime:
-    """When a write completed that the timeline has, or has had; its own instant where its history has not.
+    """When a write completed that the timeline has, or has had; its own instant where neither it nor its history has it.
 
     Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
 
@@ -173,9 +171,12 @@ def completed_at(view: View, requested: InstantTime) -> InstantTime:
     """
     if any(one.requested == requested for one in view.table.timeline.entries):
         return completion_time(view.timeline, requested)
-    rows = history_instants(view.table.state.history, view.configuration.timeline_layout)
-    own = with_history((), (one for one in rows if one.requested == requested))
-    return next((completion(one) for one in own if one.action in DATA_ACTIONS), requested)
+    history = view.table.state.history
+    rows = (*history.archived_log, *(row for file in history.files for row in file.instants))
+    own = tuple(row for row in rows if row.requested == requested and row.action in DATA_ACTIONS)
+    if history.unreadable and not own:
+        raise history.unreadable[0].refusal()
+    return next((row.completed or requested for row in own), requested)
 
 
 def requested_order(log: LogFile) -> tuple[InstantTime, int, str]:

@@ -31,7 +31,7 @@ def changed(context: typer.Context) -> None:
         _finish([run_peer(suite_root(), name, console()) for name in PEERS])
 
 
-@app.command()
+@app.command("run")
 def run_peers(
     tables: Annotated[
         list[str] | None, typer.Argument(help="Tables, or cases that write; all tables when none is named.")

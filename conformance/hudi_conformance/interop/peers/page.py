@@ -44,7 +44,7 @@ command that starts your adapter ([the guide](guides/implementers.md)). If you t
 the clause's file names its source; please report it.
 
 The answers are recorded in `conformance/results/peers/`. `make peers` repeats changed questions and those with the
-oldest answers, `hudi-conformance peers ask` all of them. [writers-and-readers.md](writers-and-readers.md) shows which
+oldest answers, `hudi-conformance peers run` all of them. [writers-and-readers.md](writers-and-readers.md) shows which
 implementation reads the tables of which other one.
 
 ## How they did
