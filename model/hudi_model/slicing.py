@@ -14,14 +14,7 @@ from hudi_model.files import BaseFile, Damaged, FileGroup, FileSlice, GroupId, L
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import (
-    DATA_ACTIONS,
-    Timeline,
-    commit_metadata,
-    completed_data,
-    completion_time,
-    is_committed,
-)
+from hudi_model.timeline import DATA_ACTIONS, Timeline, commit_metadata, completed_data, completion_time, is_committed
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
@@ -163,7 +156,7 @@ def slice_of_log(view: View, log: LogFile, boundaries: Iterable[InstantTime]) ->
 
 
 def completed_at(view: View, requested: InstantTime) -> InstantTime:
-    """When a write completed that the timeline has, or has had; its own instant where neither it nor its history has it.
+    """When a write completed that the timeline has, or has had; its own instant where neither has it.
 
     Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
 
