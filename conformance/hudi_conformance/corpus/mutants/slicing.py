@@ -266,3 +266,18 @@ def _groups_over_partitions(_: Function) -> Function:
 @mutant("partitions-are-one-folder-deep", "SL-020", "A partition is its last folder.", "slicing.group_of")
 def _partitions_are_one_folder_deep(_: Function) -> Function:
     return lambda file: (file.partition.rpartition("/")[2], file.file_id)
+
+
+@mutant(
+    "slices-forget-archived-completions",
+    "RD-005 HS-007",
+    "A log whose write was archived counts as completed when it was requested.",
+    "slicing.completed_at",
+)
+def _slices_forget_archived_completions(original: Function) -> Function:
+    def forgetting(view: View, requested: InstantTime) -> InstantTime:
+        is_active = any(one.requested == requested for one in view.table.timeline.entries)
+        found: InstantTime = original(view, requested) if is_active else requested
+        return found
+
+    return forgetting

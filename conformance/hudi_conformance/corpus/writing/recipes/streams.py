@@ -116,7 +116,7 @@ def compaction_beside_a_writer(case: WritingCase) -> None:
     case.optimized()
 
 
-@writing("streams/archived_writer", _STREAMS, "RD-005 HS-001 HS-007 SW-006", "history-forgets-completion-on-reading")
+@writing("streams/archived_writer", _STREAMS, "RD-005 HS-001 HS-007 SW-006", "slices-forget-archived-completions")
 def archived_writer(case: WritingCase) -> None:
     """A log keeps its slice when the write that brought it is archived.
 
