@@ -26,10 +26,10 @@ MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
 
 test: env  ## the project's tests; of those that are slow or start Apache Hudi or Spark one part in ten; not what `check` and `properties` run
-	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD) --ignore tests/obligations --ignore tests/repository/test_words.py
+	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD) --ignore tests/properties --ignore tests/repository/test_words.py
 
 properties: env  ## each property of the model holds, or is refuted by its counterexample; of the mutants that break one, one in ten
-	$(PYTEST) --shard $(SHARD) tests/obligations
+	$(PYTEST) --shard $(SHARD) tests/properties
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
 	$(PYTEST) -m templates tests/templates tests/repository

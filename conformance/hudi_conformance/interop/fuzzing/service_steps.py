@@ -102,13 +102,19 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served) -> Step:
         # What was saved later is in the way of a restore.
         return service_step(chosen, served.saved[-1])
     step = service_step(chosen, served.standing[-1] if chosen in {"rollback", "savepoint"} else 0)
-    return replace(step, configs={**DUE, **_policy(choices, chosen)})
+    return replace(step, configs={**DUE, **_policy(choices, chosen, shape)})
 
 
-def _policy(choices: Choices, chosen: str) -> dict[str, str]:
-    """How a clean counts what it keeps, by what a clustering sorts."""
+def _policy(choices: Choices, chosen: str, shape: TableShape) -> dict[str, str]:
+    """How a clean counts what it keeps, by what a clustering sorts.
+
+    By hours a clean keeps what active commits need: how far archival went depends on a metadata table, which some sides
+    lack.
+    """
     if chosen.endswith(" clean"):
-        policy = choices.one(["KEEP_LATEST_COMMITS", "KEEP_LATEST_COMMITS", *_POLICIES])
+        listed = shape.configs.get("hoodie.metadata.enable") == "true"
+        policies = [one for one in _POLICIES if not listed or one != "KEEP_LATEST_BY_HOURS"]
+        policy = choices.one(["KEEP_LATEST_COMMITS", "KEEP_LATEST_COMMITS", *policies])
         return {"hoodie.clean.policy": policy, **_POLICIES.get(policy, {})}
     columns = choices.one(["", "", "ts", "kind", "fare,id"]) if chosen.endswith(" clustering") else ""
     return {"hoodie.clustering.plan.strategy.sort.columns": columns} if columns else {}
