@@ -107,10 +107,10 @@ def test_a_statement_changes_where_its_result_changes():
     """What holds and is registered so is not asked of the base; a refuted one that stays so is no news."""
     assert doubtful([tried("")]) == []
     assert doubtful([tried("wrong"), tried("", expected=False)]) == ["PO-1", "PO-1"]
-    assert list(changed_statements("obligation", [], [tried("")])) == []
-    assert list(changed_statements("obligation", [tried("wrong")], [tried("wrong elsewhere")])) == []
-    assert [one.breaks for one in changed_statements("obligation", [], [tried("wrong")])] == [True]
-    assert [one.after for one in changed_statements("obligation", [tried("wrong")], [tried("")])] == [HOLDS]
+    assert list(changed_statements("property", [], [tried("")])) == []
+    assert list(changed_statements("property", [tried("wrong")], [tried("wrong elsewhere")])) == []
+    assert [one.breaks for one in changed_statements("property", [], [tried("wrong")])] == [True]
+    assert [one.after for one in changed_statements("property", [tried("wrong")], [tried("")])] == [HOLDS]
 
 
 TINY = """---- MODULE Tiny ----

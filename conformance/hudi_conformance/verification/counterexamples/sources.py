@@ -55,7 +55,7 @@ def of_moves(wrong: str, place: str, start: World, moves: Iterable[Move]) -> Beh
 
 
 def of_counterexample(found: Counterexample, place: str) -> Behaviour:
-    """What an obligation found: its moves, or its words where there are none."""
+    """What a property found: its moves, or its words where there are none."""
     if found.way:
         return of_moves(found.message, place, *found.way)
     return of_words(found.message, place, found.steps, found.table)

@@ -28,7 +28,7 @@ from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
 
-STATEMENTS = {"obligations": "obligation", "scenarios": "scenario", "agreements": "agreement"}
+STATEMENTS = {"properties": "property", "scenarios": "scenario", "agreements": "agreement"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mappi
     requested: dict[str, Mapping[str, Any]] = {}
     if clauses or change.functions or scope.everything:
         touching = {"clauses": clauses, "functions": change.functions}
-        requested["obligations"] = {"all": scope.everything, "ids": (), **touching}
+        requested["properties"] = {"all": scope.everything, "ids": (), **touching}
     if change.concurrency or scope.everything or scope.scenarios:
         requested["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
     modules = _modules(tree, change, scope)
@@ -113,7 +113,7 @@ def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mappi
 def _named(base: Side, ids: Mapping[str, list[str]]) -> Mapping[str, Mapping[str, Any]]:
     """What of the base is to be tried: these alone."""
     forms: Mapping[str, Mapping[str, Any]] = {
-        "obligations": {"all": False, "clauses": (), "functions": ()},
+        "properties": {"all": False, "clauses": (), "functions": ()},
         "scenarios": {"all": False},
         "agreements": {"folder": str(base.root / "specs" / "tla"), "modules": ()},
     }

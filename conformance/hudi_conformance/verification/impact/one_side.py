@@ -26,7 +26,7 @@ def main() -> None:
     send({"task": "place", "path": str(hudi_model.__file__)})
     tasks: dict[str, Callable[[Any], Iterable[Line]]] = {
         "answers": answers,
-        "obligations": properties,
+        "properties": properties,
         "scenarios": scenarios,
         "agreements": agreements,
     }
