@@ -187,7 +187,7 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     assert f"hudi_model.merging.{name}" in found["touched"]["functions"]
     assert "RM-007" in found["touched"]["clauses"]
     assert any(one["case"].startswith(f"{TABLE}::") for one in found["answers"])
-    assert "PO-139" in {one["id"] for one in found["turned"]}
+    assert "PO-139" in {one["id"] for one in found["changed"]}
     assert "PO-139" in (tmp_path / "impact.html").read_text(encoding="utf-8")
     assert not (repository / ".git" / "worktrees").exists()
 
