@@ -26,8 +26,10 @@ from hudi_conformance.bridge.loading import METADATA_FOLDER, PROPERTIES_FILE, Da
 from hudi_conformance.bridge.metadata_entries import IndexForm
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
 from hudi_conformance.bridge.metadata_names import HashedNames
+from hudi_conformance.bridge.remembering import RememberedTables
 
 CHECK: Final = "check_table"
+_TABLES: Final = {deep: RememberedTables[Table]() for deep in (False, True)}
 _READERS: Final = 16
 """Threads that wait for the storage."""
 
@@ -40,7 +42,8 @@ def load_for(op: str, path: Path | str, params: Mapping[str, object]) -> Table:
     """The table at a path as an op of the protocol needs it: a check sees more, and less where it is not to be deep."""
     if op != CHECK:
         return load(path)
-    return load_for_check(open_storage(path), deep=params.get("deep") is not False)
+    storage, deep = open_storage(path), params.get("deep") is not False
+    return _TABLES[deep](storage, lambda: load_for_check(storage, deep=deep))
 
 
 def load_for_check(storage: Storage, *, deep: bool = False, progress: Progress = lambda _done, _all: None) -> Table:

@@ -31,7 +31,7 @@ from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
 from hudi_conformance.bridge.histories import load_history
 from hudi_conformance.bridge.metadata_forms import index_forms
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
-from hudi_conformance.bridge.remembering import Remembered
+from hudi_conformance.bridge.remembering import Remembered, RememberedTables
 from hudi_conformance.bridge.schemas import model_schema
 from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers
 from hudi_conformance.bridge.timeline_contents import load_content
@@ -54,6 +54,7 @@ def _stated(storage: Storage, path: str) -> Mapping[str, str]:
 
 _CONTENTS: Final = Remembered(_content)
 _PROPERTIES: Final = Remembered(_stated)
+_TABLES: Final = RememberedTables[Table]()
 
 
 def load(path: Path | str) -> Table:
@@ -63,7 +64,7 @@ def load(path: Path | str) -> Table:
     which of them must be read. A folder that is absent or holds no table has the state without properties.
     """
     storage = open_storage(path)
-    return with_metadata(storage, load_table(storage, DataFiles(_BASE_FILES, _LOG_FILES)))
+    return _TABLES(storage, lambda: with_metadata(storage, load_table(storage, DataFiles(_BASE_FILES, _LOG_FILES))))
 
 
 def with_metadata(storage: Storage, table: Table) -> Table:

@@ -1,5 +1,6 @@
 """Which cases of the corpus a run puts; a word that fits nothing is reported, for a run that asks less proves less."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hudi_conformance.runner.cases import Case, Selection, matches_id
@@ -25,19 +26,25 @@ def select(corpus: Sequence[Case], selection: Selection) -> tuple[Case, ...]:
 
 
 def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """Of the cases that ask the same of the same kind of table one, the shortest, in their order.
+    """Of the cases that ask the same of the same kind of table one, rather a short one, in their order.
 
     The same is the op, and whether it is refused; of cases that write the operations and the services planned. A kind
     of table is its type and the types of its blocks: by table versions the executors of one engine do not differ.
     """
-    known: set[tuple[str, ...]] = set()
-    chosen: set[str] = set()
+    kinds = {case.id: {(*act, *_kind(case)) for act in _acts(case)} for case in cases}
+    known = Counter[tuple[str, ...]]()
+    chosen: list[Case] = []
     for case in sorted(cases, key=lambda one: len(one.steps)):
-        kinds = {(*act, *_kind(case)) for act in _acts(case)}
-        if not kinds <= known:
-            known |= kinds
-            chosen.add(case.id)
-    return tuple(case for case in cases if case.id in chosen)
+        if not kinds[case.id] <= known.keys():
+            known.update(kinds[case.id])
+            chosen.append(case)
+    # What a short case is chosen for, a longer one may do as well.
+    for case in reversed(chosen):
+        if all(known[kind] > 1 for kind in kinds[case.id]):
+            known.subtract(kinds[case.id])
+            del kinds[case.id]
+    kept = {case.id for case in chosen if case.id in kinds}
+    return tuple(case for case in cases if case.id in kept)
 
 
 def _acts(case: Case) -> Iterator[tuple[str, ...]]:

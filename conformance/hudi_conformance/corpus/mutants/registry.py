@@ -93,8 +93,8 @@ def watched(mutants: Iterable[Mutant]) -> Iterator[set[str]]:
 
 
 def _read_as(*mutants: Mutant) -> AbstractContextManager[None]:
-    """Files are read anew where one of the mutants is at their bytes."""
-    return reading_anew() if any(one.of_bytes for one in mutants) else nullcontext()
+    """Tables are loaded anew under a mutant, files where it is at their bytes."""
+    return reading_anew(files=any(one.of_bytes for one in mutants)) if mutants else nullcontext()
 
 
 def mutants_reached(run: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
