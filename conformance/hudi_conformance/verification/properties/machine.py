@@ -230,7 +230,11 @@ def _whole_tables() -> None:
     assumptions="a sample; services with small thresholds; no deletes in logs under event time",
 )
 @property_check
-@given(story=stories(operations=(Operation.UPSERT, Operation.UPSERT, Operation.DELETE), services=EVERY_SERVICE))
+@given(
+    story=stories(
+        operations=(Operation.UPSERT, Operation.UPSERT, Operation.DELETE), services=EVERY_SERVICE, shortest=4, longest=9
+    )
+)
 def _services_change_nothing(story: Story) -> None:
     kept = tuple(one for one in story.steps if is_served(story.shape, one))
     story_of_table = Story(story.shape, kept)
