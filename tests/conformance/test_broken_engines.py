@@ -1,5 +1,6 @@
 """Copies of the engine with one text of their source replaced: cases that are asked of an adapter notice each."""
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -14,6 +15,16 @@ from hudi_conformance.runner.verdicts import Verdict
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).with_name("broken_engine.py")
+
+
+@pytest.mark.parametrize("name", broken_engines())
+def test_the_replaced_text_stands_once_in_the_source(name: str):
+    """An engine that does not start fails every case, whatever the case protects."""
+    broken = broken_engines()[name]
+    found = importlib.util.find_spec(broken["module"])
+    assert found is not None
+    assert found.origin is not None
+    assert Path(found.origin).read_text(encoding="utf-8").count(broken["old"]) == 1
 
 
 @pytest.mark.slow
