@@ -1,8 +1,8 @@
 """The metadata table of a table, from its bytes: the files of its indexes, with records named as the model has it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.hfile.blocks import Origin
@@ -33,8 +33,10 @@ from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
 from hudi_conformance.bridge.metadata_entries import IndexForm
+from hudi_conformance.bridge.remembering import Remembered
 
 METADATA_TABLE = ".hoodie/metadata"
+_Content: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +47,29 @@ class MetadataFiles:
 
     def base_file(self, storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
         """A base file with the entries of its index."""
-        records = decoded(lambda: tuple(self._records(partition, _base_records(storage, path))))
+        records = decoded(lambda: tuple(self._records(partition, _BASE_RECORDS(storage, path))))
         instant, size = InstantTime(name.instant), storage.size(path)
         return BaseFile(partition, name.file_id, name.write_token, instant, name.extension, str(name), records, size)
 
     def log_file(self, storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
         """A log file whose blocks put entries or take them away."""
-        data = storage.read(path)
         blocks = decoded_or_damaged(
             lambda: tuple(
                 block
-                for raw in read_blocks(data, path)
-                for block in self._blocks(raw, path, partition, str(name.file_id))
+                for raw, content in _LOG_BLOCKS(storage, path)
+                for block in self._blocks(raw, content, partition, str(name.file_id))
             ),
             "LF-014",
             Reason.LOG_CONTENT_CORRUPT,
         )
         token, instant = name.write_token or "", InstantTime(name.instant)
         return LogFile(
-            partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks, size=len(data)
+            partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks, size=storage.size(path)
         )
 
-    def _blocks(self, raw: RawBlock | RawCorruptBlock, path: str, partition: str, file_id: str) -> Iterator[Block]:
+    def _blocks(
+        self, raw: RawBlock | RawCorruptBlock, content: _Content, partition: str, file_id: str
+    ) -> Iterator[Block]:
         if isinstance(raw, RawCorruptBlock):
             yield CorruptBlock(raw.offset, raw.length)
             return
@@ -74,19 +77,19 @@ class MetadataFiles:
         listed = raw.header.get(HeaderKey.COMPACTED_BLOCK_TIMES, "")
         compacted = tuple(InstantTime(part.strip()) for part in listed.split(",") if part.strip())
         if raw.type is BlockType.COMMAND:
-            yield RollbackBlock(instant, InstantTime(decode_command(raw, path).target))
+            yield from (RollbackBlock(instant, InstantTime(one.target)) for one in content)
         elif raw.type is BlockType.DELETE:
-            keys = (self._key(partition, file_id, one.key) for one in decode_deletes(raw, path))
+            keys = (self._key(partition, file_id, one.key) for one in content)
             yield DeleteBlock(instant, tuple(Delete(key, partition, None) for key in keys if key), compacted)
         else:
-            entries = list(self._entries(partition, decode_metadata_block(raw, path)))
+            entries = list(self._entries(partition, content))
             kept = tuple(record_of(key, content) for key, content in entries if content is not None)
             gone = tuple(Delete(key, partition, None) for key, content in entries if content is None)
             yield DataBlock(instant, kept, compacted_instants=compacted)
             if gone:
                 yield DeleteBlock(instant, gone, compacted)
 
-    def _records(self, partition: str, records: Iterator[MetadataRecord]) -> Iterator[Record]:
+    def _records(self, partition: str, records: Iterable[MetadataRecord]) -> Iterator[Record]:
         for key, content in self._entries(partition, records):
             if content is not None:
                 yield record_of(key, content)
@@ -113,9 +116,12 @@ def record_of(key: str, content: Any) -> Record:
 def stored_records(storage: Storage, partition: str) -> Iterator[MetadataRecord]:
     """Every record that the files of an index hold, whatever became of it; what does not decode is passed over."""
     for status in storage.list_files(partition, recursive=False):
-        read = _base_records if status.path.endswith(".hfile") else _log_records
         try:
-            yield from read(storage, status.path)
+            if status.path.endswith(".hfile"):
+                yield from _BASE_RECORDS(storage, status.path)
+            elif ".log." in status.path:
+                blocks = _LOG_BLOCKS(storage, status.path)
+                yield from (one for raw, content in blocks if _has_records(raw) for one in content)
         except (FormatError, UnsupportedFormat):
             continue
 
@@ -133,16 +139,29 @@ def indexed_columns(storage: Storage) -> tuple[str, ...]:
     return tuple(sorted({one.column_name for one in contents if isinstance(one, ColumnStats) and one.column_name}))
 
 
-def _base_records(storage: Storage, path: str) -> Iterator[MetadataRecord]:
+def _base_records(storage: Storage, path: str) -> tuple[MetadataRecord, ...]:
     origin = Origin(path)
     opened = open_hfile(storage.read(path), origin)
     schema = reading_metadata_schema(opened.info.get("schema", b"").decode(), origin)
-    return (decode_metadata_record(key, value, schema, origin) for key, value in opened.entries())
+    return tuple(decode_metadata_record(key, value, schema, origin) for key, value in opened.entries())
 
 
-def _log_records(storage: Storage, path: str) -> Iterator[MetadataRecord]:
-    if ".log." not in path:
-        return
-    for raw in read_blocks(storage.read(path), path):
-        if isinstance(raw, RawBlock) and raw.type in (BlockType.HFILE_DATA, BlockType.AVRO_DATA):
-            yield from decode_metadata_block(raw, path)
+def _log_blocks(storage: Storage, path: str) -> tuple[tuple[RawBlock | RawCorruptBlock, _Content], ...]:
+    return tuple((raw, _content(raw, path)) for raw in read_blocks(storage.read(path), path))
+
+
+def _content(raw: RawBlock | RawCorruptBlock, path: str) -> _Content:
+    """The records, the deletes or the command of a block."""
+    if isinstance(raw, RawCorruptBlock):
+        return ()
+    if raw.type is BlockType.COMMAND:
+        return (decode_command(raw, path),)
+    return tuple(decode_deletes(raw, path) if raw.type is BlockType.DELETE else decode_metadata_block(raw, path))
+
+
+def _has_records(raw: RawBlock | RawCorruptBlock) -> bool:
+    return isinstance(raw, RawBlock) and raw.type in (BlockType.HFILE_DATA, BlockType.AVRO_DATA)
+
+
+_BASE_RECORDS: Final = Remembered(_base_records)
+_LOG_BLOCKS: Final = Remembered(_log_blocks)

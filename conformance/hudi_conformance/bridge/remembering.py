@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
-from hudi_format.storage import LocalStorage, Storage
+from hudi_format.storage import LocalStorage, ReadOnlyStorage, Storage
 
 _Params = ParamSpec("_Params")
 _File = TypeVar("_File")
@@ -57,7 +57,7 @@ class RememberedTables(Generic[_Table]):
 
     def __call__(self, storage: Storage, load: Callable[[], _Table]) -> _Table:
         """The table in a storage; `load` is called where it is not known."""
-        entries = None if _reads_tables_anew or not isinstance(storage, LocalStorage) else _entries(storage.base)
+        entries = None if _reads_tables_anew or not _is_local(storage) else _entries(storage.base)
         if entries is None:
             return load()
         held = self._held.pop(storage.base, None)
@@ -90,7 +90,7 @@ def reading_anew(*, files: bool = True) -> Iterator[None]:
 
 def _place(storage: Storage, path: str) -> _Place | None:
     """What a small local file is known by; every change of its bytes or times moves the last part."""
-    if not isinstance(storage, LocalStorage):
+    if not _is_local(storage):
         return None
     try:
         status = os.stat(storage.resolve(path))  # noqa: PTH116 - a resolved name, not a path to build on
@@ -98,6 +98,12 @@ def _place(storage: Storage, path: str) -> _Place | None:
         return None
     key = (storage.base, path, status.st_ino, status.st_size, status.st_ctime_ns)
     return key if status.st_size <= _SMALL else None
+
+
+def _is_local(storage: Storage) -> bool:
+    while isinstance(storage, ReadOnlyStorage):
+        storage = storage.storage
+    return isinstance(storage, LocalStorage)
 
 
 def _entries(base: str) -> frozenset[_Entry] | None:

@@ -1,7 +1,6 @@
 """What readers and writers need of the place where a table's files lie."""
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Protocol
 
 from hudi_format.errors import FormatError, Reason
@@ -76,7 +75,7 @@ def inner_parts(path: str) -> tuple[str, ...]:
     Clauses: SL-007.
 
     """
-    parts = PurePosixPath(path).parts
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if path.startswith("/") or ".." in parts or "\0" in path:
         raise escapes(path)
     return parts

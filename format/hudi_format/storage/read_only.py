@@ -12,43 +12,43 @@ class ReadOnlyStorage:
     """
 
     def __init__(self, storage: Storage, folder: str = "") -> None:
-        self._storage = storage
+        self.storage = storage
         self._folder = folder
         self.base = f"{storage.base}/{folder}" if folder else storage.base
 
     def resolve(self, path: str) -> str:
         """The place of `path`; FormatError PATH_ESCAPES_TABLE when it is outside the base."""
-        return self._storage.resolve(self._within(path))
+        return self.storage.resolve(self._within(path))
 
     def uri(self, path: str = "") -> str:
         """Absolute URI of `path`."""
-        return self._storage.uri(self._within(path))
+        return self.storage.uri(self._within(path))
 
     def list_files(self, folder: str = "", *, recursive: bool = True, skip: tuple[str, ...] = ()) -> list[FileStatus]:
         """Files below `folder`, sorted by path; none if absent."""
         skipped = tuple(map(self._within, skip))
-        found = self._storage.list_files(self._within(folder), recursive=recursive, skip=skipped)
+        found = self.storage.list_files(self._within(folder), recursive=recursive, skip=skipped)
         return [replace(status, path=self._without(status.path)) for status in found]
 
     def list_folders(self, folder: str = "") -> list[str]:
         """Folders directly below `folder`, sorted; none if absent."""
-        return [self._without(path) for path in self._storage.list_folders(self._within(folder))]
+        return [self._without(path) for path in self.storage.list_folders(self._within(folder))]
 
     def read(self, path: str) -> bytes:
         """All bytes of a file; FileNotFoundError when absent."""
-        return self._storage.read(self._within(path))
+        return self.storage.read(self._within(path))
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset`; FileNotFoundError when absent."""
-        return self._storage.read_range(self._within(path), offset, length)
+        return self.storage.read_range(self._within(path), offset, length)
 
     def size(self, path: str) -> int:
         """Bytes of a file; FileNotFoundError when absent."""
-        return self._storage.size(self._within(path))
+        return self.storage.size(self._within(path))
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there."""
-        return self._storage.exists(self._within(path))
+        return self.storage.exists(self._within(path))
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """PermissionError, always."""
