@@ -1,7 +1,7 @@
 """Processes over one shared table, each a step machine that has one durable effect at a time.
 
 A step reads what it needs and works out its effects; reading and the first effect after it are one move.
-Between any two effects other processes move, or the process dies. What is dead keeps what it made durable, forgets
+Between any two effects other processes move, or the process dies. What has failed keeps what it made durable, forgets
 what it knew, and its lease on the lock ends.
 """
 

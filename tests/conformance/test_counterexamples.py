@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 SVG = "{http://www.w3.org/2000/svg}"
 RUNNER = CliRunner()
 
-# Two steps of a module: one requests a commit under the lock, then it dies.
+# Two steps of a module: one requests a commit under the lock, then it crashes.
 REQUESTED = (
     '[requested |-> 1, completed |-> 0, action |-> "commit", state |-> "REQUESTED", target |-> 0, whole |-> TRUE]'
 )
@@ -102,8 +102,8 @@ def test_tlc_and_apalache_report_the_same_counterexample(itf_file: Path):
     assert [step.what for step in checked.steps] == [("CreateInstant",), ("Crash",)]
     assert list(held_by(symbolic, "one")) == [(1, 2)]
     assert [step.what for step in symbolic.steps] == [("requested",), ("crashed",)]
-    assert checked.steps[1].dies
-    assert symbolic.steps[1].dies
+    assert checked.steps[1].crashes
+    assert symbolic.steps[1].crashes
 
 
 def test_the_explorer_shows_each_step_with_its_process_and_its_changes():

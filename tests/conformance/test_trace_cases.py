@@ -57,11 +57,11 @@ def test_a_recipe_that_says_what_the_model_does_not_is_refused() -> None:
     """Wrong line, or a mutant that agrees with the model."""
     name = "wrong_recipe"
     try:
-        trace_case(name, "Wrong", "LK-001", "judge-overlooks-a-held-lock", "nothing", 1)(lambda: "w take_lock w")
+        trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing", 1)(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="the model says None"):
             RECIPES[name].files()
         RECIPES.pop(name)
-        trace_case(name, "Wrong", "LK-001", "judge-overlooks-a-held-lock", "nothing")(lambda: "w take_lock w")
+        trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing")(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="these agree"):
             RECIPES[name].files()
     finally:

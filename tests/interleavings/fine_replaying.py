@@ -15,7 +15,7 @@ UNCOUNTED = {
     "had besides": ("take_lock", "release_lock", "generate_time", "write_heartbeat", "delete_markers"),
     "done without": ("generate_time", "write_heartbeat"),
 }
-"""The effects by which the engine may differ from the model without being wrong, as `build/pages/schedules.md` says."""
+"""The effects by which the engine may differ from the model, as `build/pages/interleavings.md` says."""
 
 
 def replay_paths(scenario: InterleavingScenario, folder: Path, *, whole: bool, paths: int | None = None) -> Result:

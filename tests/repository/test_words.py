@@ -89,20 +89,6 @@ EXCEPTIONS = frozenset(
         "cast",
         "_cast",
         "cast_rows",
-        # Keys of recorded results and of counterexamples.
-        "asked",
-        "dies",
-        # Recipes, which their cases cite.
-        "dead_after_staging",
-        "dead_among_the_living",
-        "dead_at_once",
-        "dead_delete",
-        "heart_that_beats",
-        "lease_of_the_dead",
-        "living_writer",
-        "of_the_dead",
-        "the_dead_leave_a_prefix",
-        "widened_when_asked",
     }
 )
 

@@ -282,7 +282,7 @@ def traced_process() -> str:
 
 
 def hooks_of_environment() -> Hook:
-    """The hooks that environment variables ask for: a trace file, and the number of the effect to die or stop at."""
+    """The hooks that environment variables request: a trace file, and the number of the effect to die or stop at."""
     found: list[Hook] = []
     if trace := os.environ.get(TRACE_VARIABLE):
         found.append(TraceFile(trace, traced_process()))
@@ -296,7 +296,7 @@ def hooks_of_environment() -> Hook:
 
 
 _LEFT_FOR_SECONDS: Final = 3600.0
-"""No living process leaves a file alone for so long while it puts it."""
+"""No live process leaves a file alone for so long while it puts it."""
 
 
 @dataclass(frozen=True, slots=True)

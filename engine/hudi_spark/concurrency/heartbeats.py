@@ -2,7 +2,7 @@
 
 A write beats from before its requested file until it has completed or was given up: `.hoodie/.heartbeat/<requested>`,
 written anew each interval. Apache Hudi's are empty and tell by their age; ours name process and lock as well, so that
-on one computer a process that has ended is known to be dead at once.
+on one computer a process that has ended is known to have failed at once.
 
 Without a lock that processes share, only one of them may write. Each puts its heartbeat first and looks for others'
 after: of two that begin at once at least one sees the other, and is refused. Whoever saw nobody then need not look
@@ -133,7 +133,7 @@ class HeartbeatRenewal:
     lapsed: bool = False
 
     def beat(self) -> None:
-        """Renew it, unless somebody has taken it away: who took the write for dead."""
+        """Renew it, unless somebody has taken it away: who took the write for failed."""
         path = f"{HEARTBEATS_FOLDER}/{self.requested}"
         if not self.effects.storage.exists(path):
             self.lapsed = True
@@ -212,7 +212,7 @@ def start_heartbeat(effects: Effects, options: Options, requested: str, lock: st
 
 
 def stop_heartbeat(effects: Effects, requested: str) -> None:
-    """A write of this process is over, whatever it left in storage: to others it is dead.
+    """A write of this process is over, whatever it left in storage: for others it has failed.
 
     Clauses: MK-005.
     """

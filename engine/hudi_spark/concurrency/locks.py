@@ -26,7 +26,7 @@ table that was about to be dropped goes, and is made anew; and a completed file 
 back or archived between its holder's last look at the numbers and its put.
 
 Writers of this process take turns by a lock inside it; where the options name a provider, the one that has its turn
-takes the provider's lock as well, in this order. A thread that holds the lock may ask for it again.
+takes the provider's lock as well, in this order. A thread that holds the lock may request it again.
 
 Clauses: LK-001, OW-030, LK-002, OW-004, LK-006, LK-003.
 """
@@ -68,7 +68,7 @@ _SHORTEST: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a lock is asked for: `tries` times `wait` seconds, with a pause in between; all times in seconds.
+    """How long a lock is requested: `tries` times `wait` seconds, with a pause in between; all times in seconds.
 
     Within a try the pause between two questions grows from `back_off` to `greatest`, doubled at most `doublings` times.
     """
@@ -93,7 +93,7 @@ class Patience:
 
 
 def patience_of(options: Options) -> Patience:
-    """How long the options let a lock be asked for.
+    """How long the options let a lock be requested.
 
     Clauses: LK-001.
     """
@@ -404,7 +404,7 @@ _MAKERS: Final[Mapping[str, Callable[[Storage, Options], LockProvider | None]]] 
     "storage": _storage,
 }
 _REFUSED: Final[Mapping[str, str]] = {
-    "hivemetastore": "its locks are asked for by Thrift, which this engine does not speak",
+    "hivemetastore": "its locks are reached by Thrift, which this engine does not speak",
     "noop": "it locks nothing",
 }
 
@@ -435,7 +435,7 @@ class Holding:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes ask for the same lock."""
+        """Whether other processes request the same lock."""
         return self.lease is not None
 
     def confirm(self) -> None:
@@ -629,7 +629,7 @@ def _let_go(step: Callable[[], None]) -> None:
 
 
 def _taken(provider: LockProvider, patience: Patience, holder: str) -> Lease:
-    """The provider's lock, asked for again and again until patience ends and its holder is known to live.
+    """The provider's lock, requested again and again until patience ends and its holder is known to live.
 
     Clauses: LK-001.
     """

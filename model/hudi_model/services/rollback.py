@@ -34,7 +34,7 @@ def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -
 
 
 def is_expired(table: Table, write: InstantTime, now: InstantTime, settings: Mapping[str, str]) -> bool:
-    """Whether a write has missed more heartbeats than are tolerated; one that has none is dead.
+    """Whether a write has missed more heartbeats than are tolerated; one that has none has failed.
 
     Clauses: RB-002.
     """

@@ -20,7 +20,7 @@ A mutant is the model with one rule broken, or its files read and written with a
 like any implementation: `python -m hudi_conformance.adapters.model --mutant NAME`. What no case tells from the model
 is a rule that the suite does not test; some rules show only in what processes do between two answers, and there an
 property (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here,
-up to three, and plays one whole row, which the record itself draws, or what `HUDI_CONFORMANCE_LOT` says. Cases that
+up to three, and plays one whole row, which the record itself draws, or what `HUDI_CONFORMANCE_SAMPLE` says. Cases that
 write count for the mutants that they name, and for those that nothing else shows from the model, unless the matrix was
 played with `--whole`."""
 
