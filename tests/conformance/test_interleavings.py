@@ -113,4 +113,4 @@ def test_results_are_kept_and_reported(tmp_path: Path):
     text = (tmp_path / "interleavings.md").read_text(encoding="utf-8")
     assert "4 of 6 edges in 2 paths, 1 with a difference" in text
     assert "path 1: wrong" in text
-    assert (tmp_path / "pictures/schedule.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert (tmp_path / "pictures/interleaving.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -47,7 +47,7 @@ def test_the_command_judges_a_case_as_any_trace() -> None:
 def test_building_writes_all_and_removes_what_no_recipe_makes(tmp_path: Path) -> None:
     """A case whose recipe is gone would stay for ever."""
     (tmp_path / FOLDER).mkdir(parents=True)
-    (tmp_path / FOLDER / "stranger.toml").write_text("")
+    (tmp_path / FOLDER / "unknown.toml").write_text("")
     build(tmp_path)
 
     assert [one.id for one in load_trace_cases(tmp_path)] == [one.id for one in CASES]

@@ -113,14 +113,14 @@ _GREATEST: Final = 10**_DIGITS - 1
 _NAME: Final = re.compile(f"[0-9]{{{_DIGITS}}}")
 _KEPT: Final = 32
 _TRIES: Final = 100
-_FIELDS: Final = ("holder", "path", "folder", "told")
+_FIELDS: Final = ("holder", "path", "folder", "parameters")
 # Completion times are in the names of the second layout only.
 _LAYOUTS: Final[Mapping[bool, tuple[TimelineLayout, ...]]] = {False: (1,), True: (2,)}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One number: an entry has no path; `told` are the parameters of the effect, `folder` whose timeline it is."""
+    """One number: an entry has no path; `parameters` are those of the effect, `folder` whose timeline it is."""
 
     holder: str
     path: str = ""
@@ -130,7 +130,7 @@ class Claim:
 
     def encoded(self) -> bytes:
         """A line of JSON, then the content of the file."""
-        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.parameters)}
+        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "parameters": dict(self.parameters)}
         return json.dumps(head, ensure_ascii=False).encode() + b"\n" + self.content
 
 
@@ -149,7 +149,9 @@ def parse_claim(data: bytes, file: str) -> Claim:
     if not (
         isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(parameters, dict)
     ):
-        raise malformed(file, f"holder, path, folder and told are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ...")
+        raise malformed(
+            file, f"holder, path, folder and parameters are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ..."
+        )
     claim = Claim(holder, path, folder, parameters, content)
     if path and not _claims_an_instant(claim):
         raise malformed(file, f"it claims {path[:200]!r}, no file of a timeline")

@@ -74,7 +74,7 @@ def behaviour_of_json(found: Mapping[str, Any]) -> Behaviour:
             tuple(one["what"]),
             _situation(one["after"]),
             _pairs(one["changed"]),
-            one.get("crashes", one.get("dies", False)),
+            _is_crash(one),
         )
         for one in found["steps"]
     )
@@ -126,6 +126,11 @@ def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], 
     word = word_of(who, after)
     what = action or word or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
     return Step(who, (what,), situation_of(after), changed, crashes=action == "Crash" or word == "crashed")
+
+
+def _is_crash(step: Mapping[str, Any]) -> bool:
+    """Whether a step is a crash; revisions before the name `crashes` have another for it."""
+    return bool(step.get("crashes", step.get("dies", False)))
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:
