@@ -14,7 +14,7 @@ class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]
     """Archive what the suite needs at run time; an editable checkout reads the folders themselves."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the archive below build/ and ask for it inside hudi_conformance."""
+        """Write the archive below build/ and request it inside hudi_conformance."""
         if version == "editable":
             return
         root = Path(self.root)

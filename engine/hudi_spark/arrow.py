@@ -157,7 +157,7 @@ def read_stream(
 ) -> Iterator[Batch[pa.Table]]:
     """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
 
-    A batch is finished when the next one is asked for. One that was not finished comes again after a restart, with
+    A batch is finished when the next one is requested. One that was not finished comes again after a restart, with
     the same number and the same range. Without `poll_seconds` the stream ends where nothing new is there.
 
     Raises:

@@ -7,7 +7,7 @@ Exception
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
 ├── DamagedLogWarning     the format shows readers to skip these bytes, and to say so
-└── RangeWarning          a range was answered from the newest snapshot, as was asked for
+└── RangeWarning          a range was answered from the newest snapshot, as was requested
 """
 
 import errno
@@ -96,7 +96,7 @@ class StorageFailedError(HudiError, OSError):
 class OutcomeUnknownError(HudiError):
     """An action that may stand: what completes it was sent, and whether that took place cannot be known here and now.
 
-    `action`, `requested`: the action to ask for, by `has_completed` of the table or its services. Until then it must
+    `action`, `requested`: the action to request, by `has_completed` of the table or its services. Until then it must
     not be done again, unless it has a `write_id`, with which it is safe to do it again.
 
     Clauses: OW-010.
@@ -132,7 +132,7 @@ class DamagedLogWarning(UserWarning):
 
 
 class RangeWarning(UserWarning):
-    """A range that is no longer whole was answered from the newest snapshot, as its reader asked for.
+    """A range that is no longer whole was answered from the newest snapshot, as its reader requested.
 
     Clauses: IN-007.
     """

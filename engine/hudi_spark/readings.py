@@ -17,7 +17,7 @@ class Readings:
     `incremental_merge`: in an incremental query only what the range brought competes (released), or the latest merged
     rows are answered where the range wrote them (text).
 
-    `override`: a write that asks for another merge mode than the table persists is refused (released), or merges by
+    `override`: a write that requests another merge mode than the table persists is refused (released), or merges by
     its own (text).
 
     Clauses: IN-004, MG-010, MG-013, RD-007, RD-010.

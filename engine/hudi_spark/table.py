@@ -260,7 +260,7 @@ class HudiTable(TableWrites):
     ) -> "Iterator[Batch[DataFrame]]":
         """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
 
-        A batch is finished when the next one is asked for. One that was not finished comes again after a restart,
+        A batch is finished when the next one is requested. One that was not finished comes again after a restart,
         with the same number and the same range: a sink that knows numbers takes each row exactly once. Without
         `poll_seconds` the stream ends where nothing new is there.
 
@@ -277,7 +277,7 @@ class HudiTable(TableWrites):
                 yield Batch(batch.number, batch.begin, batch.end, read(batch.begin, batch.end))
 
     def timeline(self, *, include_history: bool = False) -> Listing[Instant]:
-        """The actions of the active timeline, and of the history if asked for, by requested time.
+        """The actions of the active timeline, and of the history if requested, by requested time.
 
         Clauses: TL-004, TL-005, HS-008.
         """

@@ -60,7 +60,7 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
 
 
 def write_mode(configuration: Configuration, requested_mode: MergeMode | None, readings: Readings) -> MergeMode:
-    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
+    """The mode that a write uses which requests one: the table's own, which the text lets a writer override.
 
     Raises: CONFIG_INVALID where as released the two differ.
 
@@ -205,7 +205,7 @@ def written_keys(table: Table, write: Write, instant: InstantTime) -> frozenset[
 
 
 def marker_conflicts(table: Table, write: Write) -> frozenset[GroupId]:
-    """File groups of the write that markers of other living writes announce: reason to give up early.
+    """File groups of the write that markers of other live writes announce: reason to give up early.
 
     Clauses: OW-011, MK-006.
     """

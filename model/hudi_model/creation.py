@@ -152,7 +152,7 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
 
 
 def generator(stated: Mapping[str, str]) -> str:
-    """The key generator that the key and partition fields ask for.
+    """The key generator that the key and partition fields request.
 
     Clauses: DM-030.
     """

@@ -29,7 +29,7 @@ OPTIONAL = {
     "hoodie.metadata.index.partition.stats.enable": "partition_stats",
     "hoodie.metadata.record.index.enable": "record_index",
 }
-"""The settings that ask for more than the list of files."""
+"""The settings that request more than the list of files."""
 STATISTICS = ("column_stats", "partition_stats")
 """The kinds of indexes that hold bounds."""
 FILES, BEFORE_ALL, BY_NO_TASK = IndexDefinition("files", "files"), "00000000", "0-0-0"
@@ -204,7 +204,7 @@ def built(table: Table) -> frozenset[str]:
 
 
 def wanted(settings: Mapping[str, str]) -> tuple[IndexDefinition, ...]:
-    """The indexes that settings ask for."""
+    """The indexes that settings request."""
     return tuple(IndexDefinition(name, name) for key, name in sorted(OPTIONAL.items()) if switch(settings, key))
 
 

@@ -230,9 +230,9 @@ def select(schema: Schema, records: Iterable[Record], selection: Selection, warn
 
 
 def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schema:
-    """The columns of an answer: all of the table's, or those asked for; meta fields only when asked for.
+    """The columns of an answer: all of the table's, or those requested; meta fields only when requested.
 
-    Raises: CONFIG_INVALID for a column that does not exist, or is asked for twice.
+    Raises: CONFIG_INVALID for a column that does not exist, or is requested twice.
 
     Clauses: MF-002.
     """
@@ -241,7 +241,7 @@ def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schem
     selected = usual if selection.columns is None else list(selection.columns)
     for name in selected:
         if name not in known or selected.count(name) > 1:
-            detail = f"column {name!r} is " + ("asked for twice" if name in known else "not in the table")
+            detail = f"column {name!r} is " + ("requested twice" if name in known else "not in the table")
             raise Rejection(Reason.CONFIG_INVALID, "RD-012", "columns", detail)
     meta = [name for name in META_FIELDS if selection.meta_columns and name not in selected]
     return Schema(tuple(known[name] for name in (*meta, *selected)))
@@ -285,7 +285,7 @@ def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
 
 
 def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[str, str | None]]:
-    """Each action in its current state, by requested time; the archived ones too where asked for.
+    """Each action in its current state, by requested time; the archived ones too where requested.
 
     Raises: every reason of a table that cannot be opened.
 

@@ -1,4 +1,4 @@
-"""What a writer asks for, a write between its phases, and the settings of writers and table services.
+"""What a writer requests, a write between its phases, and the settings of writers and table services.
 
 Settings are keys under `hoodie.`, with the released defaults. Four differ: by default a released writer is alone, rolls
 back what fails, fills small files, keeps a metadata table.

@@ -33,7 +33,7 @@ SHARED_TAIL = "-0000-0000-0000-000000000000-"
 """What follows the bucket in a file id, before its last number, where writers do not wait for each other."""
 
 Incoming: TypeAlias = tuple[str, Version]
-"""A row to write, as a version of its key, and the partition it asks for."""
+"""A row to write, as a version of its key, and the partition it requests."""
 
 Tag: TypeAlias = tuple[GroupId, Version]
 """A version of a key, and the file group that it goes to."""

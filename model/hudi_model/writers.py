@@ -89,7 +89,7 @@ def heartbeat(write: Write, moment: InstantTime | None) -> Effects:
     Clauses: MK-005.
     """
     lazy = setting(write.request.settings, "hoodie.clean.failed.writes.policy").upper() == "LAZY"
-    return (durable.BeatHeart(write.requested, moment),) if lazy else ()
+    return (durable.WriteHeartbeat(write.requested, moment),) if lazy else ()
 
 
 def enter(
@@ -258,7 +258,7 @@ def has_completed(table: Table, write: Write) -> bool:
 def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool) -> Schema:
     """The table's columns after a write of rows with the given ones: in their order, then the new ones.
 
-    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is asked for and no value changes; as
+    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is requested and no value changes; as
     `taken`.
 
     Clauses: DM-003, DM-005.

@@ -31,7 +31,7 @@ def other() -> Params:
 
 @pytest.fixture(scope="session")
 def dynamodb_local() -> None:
-    """Amazon's server of DynamoDB is there, or the test is skipped where nobody asked for peers."""
+    """Amazon's server of DynamoDB is there, or the test is skipped where nobody requested peers."""
     why = missing_dynamodb_local()
     if why and not peers_required():
         pytest.skip(f"DynamoDB is not asked: {why}")

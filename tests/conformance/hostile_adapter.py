@@ -207,7 +207,7 @@ def dribble(_: Message) -> None:
 
 
 def late(request: Message) -> None:
-    """A good answer, and another one that nobody has asked for."""
+    """A good answer, and another one that nobody has requested."""
     good(request)
     time.sleep(0.5)
     send('{"seq":1,"unsupported":{"feature":"guessed"}}\n')

@@ -211,7 +211,7 @@ def check_by(adapter: str = CHECKER, *, deep: bool = False) -> Check:
 @pytest.mark.slow
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Grouped by clause: its name, what it asks for, then each place."""
+    """Grouped by clause: its name, what it requests, then each place."""
     assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), check_by(adapter), as_json=False) == VALID
     assert "0 errors, 0 warnings" in capsys.readouterr().out
     assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), check_by(adapter), as_json=False) == VALID

@@ -230,7 +230,7 @@ class TestNull:
         from rich.console import Console  # noqa: PLC0415 - only here
 
         root = Path(__file__).resolve().parents[2]
-        with (tmp_path / "told.txt").open("w", encoding="utf-8") as printed:
+        with (tmp_path / "printed.txt").open("w", encoding="utf-8") as printed:
             options = SuiteOptions(root, (f"null-{kind}",), Selection(), tmp_path / "out")
             run_suite(options, Console(file=printed))
         results = read_results(tmp_path / "out")

@@ -9,7 +9,7 @@ from hudi_conformance.runner.resources import suite_root
 
 FEATURE = Feature("Deletes", "Log files", ("log-delete",), ("*_deletes",), ("read_snapshot",), (9,), {})
 MADE = Recipe("a/b-mor-1.1.1-v9", "1.1.1", 9, "MERGE_ON_READ", ("log-delete",), lambda _: None)
-RECORDED = {"asked": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
+RECORDED = {"queries": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
 
 
 @pytest.fixture(scope="module")

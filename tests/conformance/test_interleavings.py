@@ -109,8 +109,8 @@ def test_results_are_kept_and_reported(tmp_path: Path):
     )
     save(tmp_path / "kept.json", [found])
     assert load(tmp_path / "kept.json") == (found,)
-    write_page(tmp_path / "schedules.md", [found])
-    text = (tmp_path / "schedules.md").read_text(encoding="utf-8")
+    write_page(tmp_path / "interleavings.md", [found])
+    text = (tmp_path / "interleavings.md").read_text(encoding="utf-8")
     assert "4 of 6 edges in 2 paths, 1 with a difference" in text
     assert "path 1: wrong" in text
-    assert (tmp_path / "pictures/schedule.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert (tmp_path / "pictures/interleaving.svg").read_text(encoding="utf-8").startswith("<svg")

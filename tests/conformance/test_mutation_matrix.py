@@ -15,7 +15,7 @@ from hudi_conformance.verification.mutation_matrix.sampling import Played, fault
 from hudi_conformance.verification.mutation_matrix.unbroken import UNBROKEN
 
 ROOT = Path(__file__).parents[2]
-SEED = os.environ.get("HUDI_CONFORMANCE_LOT") or str(crc32(results_file(ROOT, SOURCE).read_bytes()))
+SEED = os.environ.get("HUDI_CONFORMANCE_SAMPLE") or str(crc32(results_file(ROOT, SOURCE).read_bytes()))
 """What the environment says, else the recorded matrix itself: the same commit plays the same row."""
 _ROW = Row("backup-ignored", 2, ("trace::a",), ())
 
@@ -32,11 +32,11 @@ def test_the_row_that_is_drawn_is_the_recorded_one() -> None:
 
     played = run_row(row, cases, SEED)
 
-    print(f"HUDI_CONFORMANCE_LOT={SEED} draws {row.mutant}: {len(played.killers)} of {played.tried} cases kill it")  # noqa: T201 - how to repeat it
-    assert not faults(played, matrix, len(cases)), f"HUDI_CONFORMANCE_LOT={SEED} repeats this row"
+    print(f"HUDI_CONFORMANCE_SAMPLE={SEED} draws {row.mutant}: {len(played.killers)} of {played.tried} cases kill it")  # noqa: T201 - how to repeat it
+    assert not faults(played, matrix, len(cases)), f"HUDI_CONFORMANCE_SAMPLE={SEED} repeats this row"
 
 
-def test_lots_draw_the_same_for_the_same_seed_and_reach_many_mutants() -> None:
+def test_samples_are_the_same_for_the_same_seed_and_reach_many_mutants() -> None:
     """A day's failure can be repeated, and a year comes by a good part of them."""
     days = [str(day) for day in range(365)]
 

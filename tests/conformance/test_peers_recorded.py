@@ -10,7 +10,7 @@ from hudi_conformance.interop.peers.recorded import (
     RecordError,
     contradictions,
     load_record,
-    longest_unasked,
+    longest_unqueried,
     pattern_of,
     record_file,
     relabelled,
@@ -150,9 +150,9 @@ def test_the_sample_holds_what_was_run_longest_ago(tiny: TinyCorpus, passing: Pa
     _peer_run(tiny, passing)
     content = load_recorded(tiny.root, "peers/fake")
     (table,) = content["tables"].values()
-    content["tables"]["v9/elder"] = {**table, "asked": "2001-01-01"}
+    content["tables"]["v9/elder"] = {**table, "queried_on": "2001-01-01"}
     save_recorded(tiny.root, "peers/fake", content)
-    assert longest_unasked(load_record(tiny.root, "fake"), 1) == ("v9/elder",)
+    assert longest_unqueried(load_record(tiny.root, "fake"), 1) == ("v9/elder",)
 
 
 def test_a_broken_record_is_distinguished_from_an_absent_one(tmp_path: Path):

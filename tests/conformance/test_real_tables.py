@@ -149,7 +149,7 @@ def test_results_are_kept_beside_those_of_other_tables(
     save_results(tmp_path, list(compare([_recipe()], config, ())))
     results = load_results(tmp_path)
     assert set(results) == {"a/b-mor-1.1.1-v9", kept}
-    assert results["a/b-mor-1.1.1-v9"]["null"]["asked"] == {"table_info": ["q"]}
+    assert results["a/b-mor-1.1.1-v9"]["null"]["queries"] == {"table_info": ["q"]}
     assert list(results["a/b-mor-1.1.1-v9"]["null"]["unsupported"].values()) == [["q"]]
 
 

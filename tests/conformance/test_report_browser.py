@@ -46,7 +46,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """The addresses that were asked for since, documents that were gone to left out."""
+        """The addresses that were requested since, documents that were gone to left out."""
         found = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -130,7 +130,7 @@ def pages(report: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         header = {"kind": "header", "started": f"2025-01-0{day}T00:00:00Z", "adapters": ["engine"]}
         case = {"kind": "case", "id": "c", "table": "t", "adapter": "engine", "verdict": ("pass", "fail")[day - 1]}
         (runs / f"{day}.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n", encoding="utf-8")
-    written_report = write_pages(sample(4), tmp_path_factory.mktemp("told"), runs=runs_of(runs.iterdir())).parent
+    written_report = write_pages(sample(4), tmp_path_factory.mktemp("configured"), runs=runs_of(runs.iterdir())).parent
     table = sample(CASES).tables[0].id
     return [
         report / "index.html",

@@ -186,14 +186,14 @@ class TestWarnings:
         """Right rows in silence fail."""
         outcome = 'expect = "rows"\nwarnings = [{clause = "LF-010"}]'
         tiny.case("silent", passing, outcome)
-        tiny.case("told", {**passing, "warn": "LF-010"}, outcome)
+        tiny.case("warned", {**passing, "warn": "LF-010"}, outcome)
         tiny.case("other", {**passing, "warn": "LF-011"}, outcome)
 
         assert [one.verdict for one in run_cases()] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
 
     def test_more_warnings_than_required_pass(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """An adapter may say more."""
-        tiny.case("told", {**passing, "warn": "LF-010"})
+        tiny.case("warned", {**passing, "warn": "LF-010"})
 
         assert run_cases()[0].verdict is Verdict.PASS
 

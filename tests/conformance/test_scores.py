@@ -120,7 +120,7 @@ class TestMinimum:
 
     @pytest.mark.usefixtures("listed")
     def test_a_failure_is_one_at_any_score(self, run: Run):
-        """The option asks for more, never for less."""
+        """The option requests more, never for less."""
         assert run("--minimum", "0").exit_code == 1
 
 

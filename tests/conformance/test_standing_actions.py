@@ -123,7 +123,7 @@ class Raising:
     def before(self, effect: Effect) -> None:
         if is_completion(effect):
             self.completions.append(effect)
-        if effect.name != "beat_heart" and len(self.completions) > self.completion:
+        if effect.name != "write_heartbeat" and len(self.completions) > self.completion:
             self.seen.append(effect)
             self._at(effect, late=False)
 
@@ -238,7 +238,7 @@ def _is_completion(table: Path, path: str) -> bool:
 def test_what_may_stand_has_an_error_of_its_own(
     tmp_path: Path, version: int, configs: Mapping[str, str], where: str, when: Any
 ):
-    """The storage is gone at the put: the instant is named, it can be asked for, and a repetition writes once."""
+    """The storage is gone at the put: the instant is named, it can be requested, and a repetition writes once."""
     table = tmp_path / "table"
     made(table, Program(version, COW, "insert", lambda _: None))
     options = {**OPTIONS, **configs}

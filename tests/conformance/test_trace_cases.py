@@ -47,7 +47,7 @@ def test_the_command_judges_a_case_as_any_trace() -> None:
 def test_building_writes_all_and_removes_what_no_recipe_makes(tmp_path: Path) -> None:
     """A case whose recipe is gone would stay for ever."""
     (tmp_path / FOLDER).mkdir(parents=True)
-    (tmp_path / FOLDER / "stranger.toml").write_text("")
+    (tmp_path / FOLDER / "unknown.toml").write_text("")
     build(tmp_path)
 
     assert [one.id for one in load_trace_cases(tmp_path)] == [one.id for one in CASES]
@@ -57,11 +57,11 @@ def test_a_recipe_that_says_what_the_model_does_not_is_refused() -> None:
     """Wrong line, or a mutant that agrees with the model."""
     name = "wrong_recipe"
     try:
-        trace_case(name, "Wrong", "LK-001", "judge-overlooks-a-held-lock", "nothing", 1)(lambda: "w take_lock w")
+        trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing", 1)(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="the model says None"):
             RECIPES[name].files()
         RECIPES.pop(name)
-        trace_case(name, "Wrong", "LK-001", "judge-overlooks-a-held-lock", "nothing")(lambda: "w take_lock w")
+        trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing")(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="these agree"):
             RECIPES[name].files()
     finally:

@@ -39,7 +39,7 @@ def test_who_says_where_temporary_files_go_is_obeyed(
     memory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     _offering(monkeypatch, 4 << 30)
-    configured = tmp_path_factory.mktemp("told")
+    configured = tmp_path_factory.mktemp("configured")
     monkeypatch.setenv("TMPDIR", str(configured))
     with work_folder("run-") as folder:
         assert Path(folder).parent != memory

@@ -16,7 +16,7 @@ from hudi_conformance.runner.session import Session
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One small Spark session on the embedded Java for all tests that need one."""
-    from hudi_spark_adapter.executors import local_session  # noqa: PLC0415 - pyspark only where a test asks for it
+    from hudi_spark_adapter.executors import local_session  # noqa: PLC0415 - pyspark only where a test requests it
 
     session = local_session("engine tests")
     session.sparkContext.setLogLevel("ERROR")

@@ -21,5 +21,5 @@ def dynamodb_options(server: Server, key: str) -> dict[str, str]:
 
 
 def dynamodb_lock(server: Server, key: str, lease_seconds: float) -> DynamoDbLockProvider:
-    """The lock, as one process asks for it."""
+    """The lock, as one process requests it."""
     return DynamoDbLockProvider(LockTable(TABLE, "us-east-1", server.url), key, lease_seconds)

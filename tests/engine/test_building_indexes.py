@@ -10,7 +10,7 @@ from hudi_spark.testing import Effect, TableActions, load_configuration, load_ta
 from written_tables import OnceBefore, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
-# Writers do not ask for what the indexer builds, and keep it all the same.
+# Writers do not request what the indexer builds, and keep it all the same.
 WRITERS = {
     "hoodie.metadata.enable": "true",
     "hoodie.metadata.index.column.stats.enable": "false",
@@ -51,7 +51,7 @@ def is_valid(table: Written) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str) -> None:
-    """The plan names what is asked for and from which write on; writes before and after the building are in."""
+    """The plan names what is requested and from which write on; writes before and after the building are in."""
     table = grown(tmp_path / "t", kind, version)
     storage = LocalStorage(table.path)
     requested = table.services().schedule("indexing", CONFIGURED)

@@ -112,7 +112,7 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
 
 
 def _attempt(table: Written, hook: OnceBefore | None = None) -> None:
-    """Another process executes the plan, and takes its present executor for dead."""
+    """Another process executes the plan, and takes its present executor for failed."""
     (waiting,) = pending(table)
     stop_heartbeat(Effects(LocalStorage(table.path)), waiting.requested)
     services(table, hook or NoHook()).execute(waiting.requested)

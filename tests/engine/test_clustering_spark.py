@@ -16,7 +16,7 @@ pytestmark = [
 
 
 def test_a_table_is_clustered_and_sorted_on_spark(spark: Any, tmp_path: Path):
-    """The same rows, in as many files as the size asks for, each with a range of its own; one job or two."""
+    """The same rows, in as many files as the size requests, each with a range of its own; one job or two."""
     table = clusterable(tmp_path / "t", "MERGE_ON_READ")
     before = stored(table)
     on_spark = HudiTable(spark, table.path)

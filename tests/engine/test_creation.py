@@ -31,7 +31,7 @@ def create(folder: Path, definition: TableDefinition = DEFINITION) -> Any:
 
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_a_new_table_opens_as_it_was_defined(tmp_path: Path, version: int):
-    """What the reader loads is what was asked for, whichever version's names it stands under."""
+    """What the reader loads is what was requested, whichever version's names it stands under."""
     fields = ("id", "in.x")
     wanted = replace(DEFINITION, table_version=version, table_type="MERGE_ON_READ", record_key=fields, ordering=("ts",))
     found = create(tmp_path, wanted)

@@ -32,8 +32,8 @@ MERGING = ("hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", PAYLOA
 # What differs in all versions, and why.
 DIFFERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "two_parts_spaces": ("blanks around names are left out", (PARTITIONS, "hoodie.table.recordkey.fields")),
-    "gentype_COMPLEX": ("a type that was asked for is taken", GENERATOR),
-    "gentype_GLOBAL_DELETE": ("a type that was asked for is taken", (*GENERATOR, PARTITIONS)),
+    "gentype_COMPLEX": ("a type that was requested is taken", GENERATOR),
+    "gentype_GLOBAL_DELETE": ("a type that was requested is taken", (*GENERATOR, PARTITIONS)),
     "custom_two": ("custom generators keep what their timestamps are", (UNIT, PATTERN)),
     "pay_compaction_key": ("the table's own name of an option is accepted", MERGING),
     "mode_old_key": ("the table's own name of an option is accepted", MERGING),
@@ -42,7 +42,7 @@ DIFFERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 DIFFERS_IN_6: Mapping[str, tuple[str, tuple[str, ...]]] = {
     **{name: ("what the column counts is kept", (UNIT,)) for name in VECTORS["options"] if name.startswith("stamp")},
     **{
-        name: ("a payload class that was asked for is kept", (PAYLOAD,))
+        name: ("a payload class that was requested is kept", (PAYLOAD,))
         for name in VECTORS["options"]
         if name.startswith(("pay_", "mode_", "strategy_event"))
     },

@@ -156,7 +156,7 @@ def test_a_later_write_states_the_ids_again(tmp_path: Path, version: int):
 
 
 def test_a_table_without_history_states_its_schema_only(tmp_path: Path):
-    """Columns get ids by a change, or by a write that asks for both options that 1.1.1 asks for."""
+    """Columns get ids by a change, or by a write that requests both options that 1.1.1 requests."""
     builder = table_of(tmp_path)
     stated = written(tmp_path, 200)
     assert set(stated.extra) == {"schema"}

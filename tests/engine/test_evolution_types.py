@@ -1,4 +1,4 @@
-"""The type of a column when rows bring another: as 1.1.1 decides, where no value changes and it is asked for."""
+"""The type of a column when rows bring another: as 1.1.1 decides, where no value changes and it is requested."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ TYPES = {
     "a_long": struct(("a", "long"), ("b", "string")),
 }
 # What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins.
-# The latter only where it is asked for, and where no value changes.
+# The latter only where it is requested, and where no value changes.
 DECISIONS = """
 int      stays: -                                   wins: long float double string
 long     stays: int                                 wins: float double string

@@ -71,7 +71,18 @@ _VALUES: Final = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
     max_leaves=3,
 )
-_FIELDS: Final = ("holder", "path", "folder", "told", "owner", "validUntil", "expired", "lock", "process", "other")
+_FIELDS: Final = (
+    "holder",
+    "path",
+    "folder",
+    "parameters",
+    "owner",
+    "validUntil",
+    "expired",
+    "lock",
+    "process",
+    "other",
+)
 _OBJECTS: Final = st.fixed_dictionaries({}, optional=dict.fromkeys(_FIELDS, _VALUES))
 _BYTES: Final = st.one_of(
     st.binary(max_size=12),

@@ -107,7 +107,7 @@ class Seeing:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_writer_may_crash_before_any_effect(tmp_path: Path, version: int) -> None:
-    """Nothing that a dead writer left is believed, and the next one, who does the same again, leaves no finding."""
+    """Nothing that a failed writer left is believed, and the next one, who does the same again, leaves no finding."""
     whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
     grown(whole)
     whole.commit(6000, [whole.table.base_file(6000, [row("k2", 8)], group="f3")], hook=counted)

@@ -79,7 +79,7 @@ def held(storage: Storage, options: Mapping[str, str]) -> Any:
 
 
 def test_one_holder_at_a_time(shared: tuple[Storage, dict[str, str]]):
-    """Who asks for a lock that another one holds is refused when the time to wait is over, and has it after."""
+    """Who requests a lock that another one holds is refused when the time to wait is over, and has it after."""
     storage, options = shared
     lease = held(storage, options)
     began = time.monotonic()

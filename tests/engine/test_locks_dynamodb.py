@@ -26,7 +26,7 @@ def put_by_another(server: Server, key: str, version: str, lease_ms: int) -> Non
 
 
 def test_a_lease_is_renewed_beside_the_work(dynamodb_server: Server, tmp_path: Path):
-    """Who watches a living holder for longer than its lease does not get it; who is let in has it at once."""
+    """Who watches a live holder for longer than its lease does not get it; who is let in has it at once."""
     lease, other = (dynamodb_lock(dynamodb_server, tmp_path.name, 1.5) for _ in range(2))
     held = lease.take("first", 0)
     assert held is not None

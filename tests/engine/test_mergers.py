@@ -129,7 +129,7 @@ class TestChoosing:
 
 class TestMerging:
     def test_versions_in_logs_and_base_row_make_one_row(self, tmp_path: Path):
-        """A column that the merger looks at need not be asked for."""
+        """A column that the merger looks at need not be requested."""
         register(HighestPrice())
         path = table(tmp_path, row("a", 5, "second", price=9.0), row("a", 7, "third", price=7.0), row("d", 1, "new"))
         params = ["id", "note", "price"]

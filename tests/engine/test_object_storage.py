@@ -207,7 +207,7 @@ def _forget(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 @contextmanager
 def _received() -> Iterator[tuple[str, list[str]]]:
-    """An address that knows nothing, and the paths that it was asked for."""
+    """An address that knows nothing, and the paths that it was requested."""
     seen: list[str] = []
 
     class Nothing(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Global indexes: a key lives once in the table; rows that ask for another partition move, stay, or lose."""
+"""Global indexes: a key lives once in the table; rows that request another partition move, stay, or lose."""
 
 from pathlib import Path
 from typing import Any

@@ -86,7 +86,7 @@ def test_tables_without_partitions_keep_all(tmp_path: Path):
 
 
 def test_old_partitions_go_after_a_write(tmp_path: Path):
-    """Where the options ask for it."""
+    """Where the options request it."""
     table = old_table(tmp_path / "t")
     table.write_and_serve("insert", rows([100]), configs={"hoodie.partition.ttl.inline": "true", DAYS: "5"})
     assert table.ids() == ["k0", "k100", "k2", "k4", "k6", "k8"]

@@ -57,7 +57,7 @@ def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type
 
 
 def test_a_data_frame_does_not_change_the_types_of_a_table(tmp_path: Path, spark: Any):
-    """Text for the ordering number is refused; a column of longs is taken where that is asked for, and is said."""
+    """Text for the ordering number is refused; a column of longs is taken where that is requested, and is said."""
     schema = "id string, region string, ts bigint, n int"
     table = HudiTable.create(
         spark,

@@ -117,7 +117,7 @@ class Written:
         return self.writer().write(WriteRequest(operation, given, **more))
 
     def write_and_serve(self, operation: str, given: Any = None, **more: Any) -> Any:
-        """One write, and the services that its options ask for."""
+        """One write, and the services that its options request."""
         writer = self.writer(executor=InProcess(), lifecycle=InlineServices())
         return writer.write(WriteRequest(operation, given, **more))
 

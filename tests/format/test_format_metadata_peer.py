@@ -35,7 +35,7 @@ def rewritten_log(data: bytes, file: str) -> bytes:
 
 
 def slices(table: Path) -> Any:
-    from hudi import HudiTableBuilder  # noqa: PLC0415 - the peer is loaded where a test asks for it
+    from hudi import HudiTableBuilder  # noqa: PLC0415 - the peer is loaded where a test requests it
 
     opened = HudiTableBuilder.from_base_uri(str(table)).with_option("hoodie.metadata.enable", "true").build()
     found = opened.get_file_slices()

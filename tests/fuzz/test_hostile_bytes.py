@@ -83,7 +83,7 @@ def test_nesting_and_length_end_in_an_answer_or_a_typed_error(target: Target, da
 
 
 class TestFewBytesThatBecomeMany:
-    """Each is refused before what it asks for is allocated."""
+    """Each is refused before what it requests is allocated."""
 
     @pytest.fixture(autouse=True)
     def lower_limits(self, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""Every path of every graph of durable effects: `python tests/interleavings/soak.py [--write build/schedules.json]`."""
+"""Every path of every graph of effects: `python tests/interleavings/soak.py [--write build/interleavings.json]`."""
 
 import argparse
 import tempfile
@@ -13,8 +13,8 @@ from hudi_conformance.verification.interleavings.scenarios import INTERLEAVING_S
 def main() -> None:
     """Play, and keep the results: those of a schedule and grain that are played again in place of the old ones."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="beginnings of schedules' names; all where there is none")
-    parser.add_argument("--write", type=Path, default=Path("build/schedules.json"))
+    parser.add_argument("names", nargs="*", help="beginnings of interleavings' names; all where there is none")
+    parser.add_argument("--write", type=Path, default=Path("build/interleavings.json"))
     parser.add_argument("--grain", choices=("joined", "whole"), action="append")
     parser.add_argument("--paths", type=int, help="how many paths of each graph; all where it is not said")
     options = parser.parse_args()
@@ -23,7 +23,7 @@ def main() -> None:
     for name in chosen:
         for grain in options.grain or ("joined", "whole"):
             started = time.monotonic()
-            with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
+            with tempfile.TemporaryDirectory(prefix="hudi-interleavings-") as folder:
                 found = replay_paths(
                     INTERLEAVING_SCENARIOS[name], Path(folder), whole=grain == "whole", paths=options.paths
                 )

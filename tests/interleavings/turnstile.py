@@ -1,17 +1,17 @@
 """A process of the engine as a thread that has its effects one turn at a time.
 
-In a turn the process reads, works and has the effects that the turn asks for; after the last of them it stands still
+In a turn the process reads, works and has the effects that the turn requests; after the last of them it stands still
 inside `Hook.after`, so that what it reads next it reads in its next turn, as a process of the model does. It does not
 stand still there when it has let go of the lock, which is free only after that: then it does so at the end of its phase
 (begin, stage, commit; schedule, execute), or before its next effect.
 
-    an effect that the turn asks for               is had
-    the end of a lock that a later turn asks for   is had, and not asked for again: the engine's sections are shorter
-    one that processes may have once more          is had while the turn still asks for others, and counted
-    one that a later turn of the process asks for  has to wait for it; what this turn still asks for is missing
-    one that no turn asks for                      is had, and counted
+    an effect that the turn requests               is had
+    the end of a lock that a later turn requests   is had, and not requested again: the engine's sections are shorter
+    one that processes may have once more          is had while the turn still requests others, and counted
+    one that a later turn of the process requests  has to wait for it; what this turn still requests is missing
+    one that no turn requests                      is had, and counted
 
-A process that asks for the lock while another one holds it, where the model's does not, waits, too.
+A process that requests the lock while another one holds it, where the model's does not, waits, too.
 """
 
 import sys
@@ -27,11 +27,11 @@ from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.testing import Effect, table_lock
 
 PATIENCE_S: Final = 15.0
-_GOES_ON: Final = ("beat_heart", "release_lock")
+_GOES_ON: Final = ("write_heartbeat", "release_lock")
 _TAKE: Final = ("take_lock",)
 _LET_GO: Final = ("release_lock",)
-_UNNEEDED: Final = ("beat_heart", "generate_time")
-_ONCE_MORE: Final = ("take_lock", "release_lock", "generate_time", "beat_heart", "delete_markers")
+_UNNEEDED: Final = ("write_heartbeat", "generate_time")
+_ONCE_MORE: Final = ("take_lock", "release_lock", "generate_time", "write_heartbeat", "delete_markers")
 _OF_TASKS: Final = ("put_marker", "put_base_file", "put_log_file", "delete_data_file")
 _LOOK_S: Final = 0.05
 _OTHERS_S: Final = 3.0
@@ -42,14 +42,14 @@ class StuckError(Exception):
 
 
 class LockHeldError(Exception):
-    """A process asks for a lock that another one holds, where the model's process does not."""
+    """A process requests a lock that another one holds, where the model's process does not."""
 
 
 @dataclass(slots=True)
 class Turnstile:
     """The hook of one process, and whether it is its turn.
 
-    `asked`: what the turn still asks for, `later`: what later turns do. `missing`, `more`: what the process did not do
+    `asked`: what the turn still requests, `later`: what later turns do. `missing`, `more`: what the process did not do
     of what it was asked, and did besides.
     """
 
@@ -83,7 +83,7 @@ class Turnstile:
                 self.changed.wait()
 
     def _others_may_come(self, label: Label) -> bool:
-        """Whether another task of the process may be about to have what the turn asks for."""
+        """Whether another task of the process may be about to have what the turn requests."""
         return self.is_on and bool(self.requested) and label[0] in _OF_TASKS
 
     def after(self, effect: Effect) -> None:
@@ -119,7 +119,7 @@ class Turnstile:
         return True
 
     def _has_to_wait(self, label: Label) -> bool:
-        """Whether a later turn asks for an effect that is not one which the engine has more often."""
+        """Whether a later turn requests an effect that is not one which the engine has more often."""
         once_more = label[0] in _ONCE_MORE and any(one[0] not in _UNNEEDED for one in self.requested)
         return not self.is_free and bool(self.later[label]) and not once_more
 
@@ -185,7 +185,7 @@ class Turnstile:
         return frame is not None and frame.f_code is table_lock.__wrapped__.__code__
 
     def end(self) -> None:
-        """Let it run to its end; what it still does counts as more than was asked for.
+        """Let it run to its end; what it still does counts as more than was requested.
 
         Raises:
             StuckError: it does not end.

@@ -95,7 +95,7 @@ def test_a_process_waiting_for_the_lock_may_crash_and_a_crashed_one_does_nothing
 
 
 def test_the_lease_of_a_failed_process_ends():
-    """No state is stuck because a dead process holds the lock."""
+    """No state is stuck because a failed process holds the lock."""
     for world, moves in worlds(PAIR, 1).items():
         names = {one.name for one in world.processes if one.is_alive}
         assert world.shared.holder is None or world.shared.holder in names

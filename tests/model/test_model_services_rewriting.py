@@ -252,7 +252,7 @@ def test_clustering_leaves_large_files_alone_and_fills_files_of_the_target_size(
     ],
 )
 def test_commits_are_counted_where_clustering_goes_along_with_writes(settings: dict[str, str], planned: bool) -> None:
-    """One commit is enough for who asks for a plan, and for four only where the options say so."""
+    """One commit is enough for who requests a plan, and for four only where the options say so."""
     table = upsert(new_table("COPY_ON_WRITE"), 10, ("a", "d1", 1, "x"))
     assert bool(clustering.schedule(table, tick(30), settings)) is planned
 

@@ -1,4 +1,4 @@
-"""Imports every module of the suite with nothing installed but what the package asks for; prints those that fail."""
+"""Imports every module of the suite with nothing installed but what the package requests; prints those that fail."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ PACKAGES = ("hudi_model", "hudi_model_tools", "hudi_format", "hudi_adapter", "hu
 
 
 def stated() -> list[str]:
-    """What the package asks for without extras."""
+    """What the package requests without extras."""
     found: list[str] = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
     return found
 

@@ -120,14 +120,14 @@ def test_the_tutorial_of_adapters_prints_what_it_shows(tmp_path: Path) -> None:
 
     Counts grow with the corpus and are not compared; that nothing fails at the end is.
     """
-    asked = 0
+    queried = 0
     for block in read(ADAPTER):
         write_file(block, tmp_path)
         for command in commands(block.text) if block.kind == "console" else ():
-            asked += 1
+            queried += 1
             assert comparable(output(command.line, tmp_path)) == comparable(command.shown), command.line
 
-    assert asked > 10
+    assert queried > 10
 
 
 @pytest.mark.templates
@@ -139,15 +139,15 @@ def test_a_change_of_the_specification_has_the_consequences_that_its_page_shows(
     clone = tmp_path / "clone"
     git("clone", "--quiet", str(ROOT), str(clone), folder=tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(clone / name) for name in PACKAGES))
-    asked = 0
+    queried = 0
     for block in read(SPEC_CHANGE):
         if block.kind == "diff":
             git("apply", "-", folder=clone, given=block.text)
         for command in commands(block.text) if block.kind == "console" else ():
-            asked += 1
+            queried += 1
             assert comparable(output(command.line, clone)) == comparable(command.shown), command.line
 
-    assert asked > 4
+    assert queried > 4
 
 
 def git(*arguments: str, folder: Path, given: str | None = None) -> None:

@@ -35,7 +35,7 @@ WORDS = {
     "deeds": ("edits", 0),
     "killing": ("mutation matrix; ending a process", 0),
     "lots": ("samples, shards", 0),
-    "hearts": ("heartbeats", 5),
+    "hearts": ("heartbeats", 0),
     "stranger": ("an unknown writer", 1),
     "strangers": ("unknown writers", 0),
     "affair": ("implementation-defined", 0),
@@ -89,23 +89,6 @@ EXCEPTIONS = frozenset(
         "cast",
         "_cast",
         "cast_rows",
-        # An effect of recorded traces and of the TLA+ modules.
-        "BeatHeart",
-        "beat_heart",
-        # Keys of recorded results and of counterexamples.
-        "asked",
-        "dies",
-        # Recipes, which their cases cite.
-        "dead_after_staging",
-        "dead_among_the_living",
-        "dead_at_once",
-        "dead_delete",
-        "heart_that_beats",
-        "lease_of_the_dead",
-        "living_writer",
-        "of_the_dead",
-        "the_dead_leave_a_prefix",
-        "widened_when_asked",
     }
 )
 

@@ -44,7 +44,7 @@ class CrashesAfter:
         self.name, self.crashed = name, False
 
     def before(self, effect: Effect) -> None:
-        """The dead do nothing."""
+        """Failed processes do nothing."""
         del effect
         if self.crashed:
             raise DiedError

@@ -77,7 +77,7 @@ class ApacheHudi:
         return self._read(request, options, lambda frame: _with_images(frame, images))
 
     def list_timeline(self, request: Request) -> Answer:
-        """The timeline, archived actions too if asked for."""
+        """The timeline, archived actions too if requested."""
         whole = bool(request.params.get("include_history", False))
         return ValueAnswer(hudi_views.timeline(self.session, request.table, include_history=whole))
 
@@ -140,7 +140,7 @@ class ApacheHudi:
         frame.coalesce(1).write.parquet(str(target))
         parts = sorted(target.glob("part-*.parquet"))
         if len(parts) != 1:
-            raise RuntimeError(f"Spark wrote {len(parts)} files where one was asked for")
+            raise RuntimeError(f"Spark wrote {len(parts)} files where one was requested")
         warnings = notices.corrupt_blocks(notices.log_after(self._scratch, before), request.table)
         return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
 

@@ -12,7 +12,7 @@ from hudi_format.table.properties import parse_properties
 from hudi_conformance.adapters.apache_hudi_writing import PROPERTIES, write_options
 from hudi_conformance.apache import hudi_views
 
-# Only what is asked for happens.
+# Only what is requested happens.
 _ALONE = {
     "hoodie.clustering.inline": "false",
     "hoodie.datasource.compaction.async.enable": "false",
@@ -63,7 +63,7 @@ def client_of(session: Any, release: str, table: Path, configs: Mapping[str, str
 
 
 def settings(table: Path, release: str, configs: Mapping[str, str]) -> dict[str, str]:
-    """The table's properties, what a data source receives, and what was asked for, the later before the earlier."""
+    """The table's properties, what a data source receives, and what was requested, the later before the earlier."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     kept = {key: value for key, value in properties.items() if key not in _NOT_PASSED}
     return {**kept, **write_options(table, release), **_ALONE, **configs}

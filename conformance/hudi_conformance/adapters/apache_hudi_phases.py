@@ -57,7 +57,7 @@ class OpenWrites:
         started = self._of(request)
         result = _written(session, request, started)
         started.replaced = result.getPartitionToReplaceFileIds()
-        # Spark would do the work again for the one that asks for the statuses again.
+        # Spark would do the work again for the one that requests the statuses again.
         started.statuses = session._jsc.parallelize(result.getWriteStatuses().collect(), 1)  # noqa: SLF001
         return _pending(started)
 

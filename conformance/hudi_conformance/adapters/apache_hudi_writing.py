@@ -216,7 +216,7 @@ def _fields(properties: Mapping[str, str], name: str) -> list[str]:
 def _newest(session: Any, table: Path) -> Answer:
     """The newest completed write, as the protocol shows it: a release rolls back what died after it took its time.
 
-    A commit of a merge-on-read table is a compaction, which came after the write that asked for it.
+    A commit of a merge-on-read table is a compaction, which came after the write that requested it.
     """
     timeline = hudi_views.timeline(session, table)
     merges = "deltacommit" in {one["action"] for one in timeline}

@@ -53,7 +53,7 @@ class NativeErrors:
 
 
 def selected(rows: pa.Table, params: Mapping[str, Any]) -> pa.Table:
-    """The columns that a request asks for: without meta fields unless it wants them."""
+    """The columns that a request names: without meta fields unless it wants them."""
     with_meta = bool(params.get("meta_columns", False))
     columns = params.get("columns")
     names = [name for name in rows.column_names if with_meta or not name.startswith("_hoodie_")]

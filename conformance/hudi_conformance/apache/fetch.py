@@ -8,7 +8,7 @@ from hudi_conformance.runner.resources import cache_folder
 
 
 def fetch(coordinate: str) -> None:
-    """Start an empty Spark session that asks for the coordinate; its start fails when the jar cannot be had."""
+    """Start an empty Spark session that requests the coordinate; its start fails when the jar cannot be had."""
     prepare_environment()
     from pyspark.sql import SparkSession  # noqa: PLC0415  Java must be chosen before
 

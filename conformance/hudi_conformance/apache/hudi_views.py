@@ -35,7 +35,7 @@ def columns_as_ddl(session: Any, table: Path) -> str:
 
 
 def timeline(session: Any, table: Path, *, include_history: bool = False) -> list[dict[str, Any]]:
-    """The active timeline: the highest state of each action, by requested time; archived actions too if asked for."""
+    """The active timeline: the highest state of each action, by requested time; archived actions too if requested."""
     client = meta_client(session, table)
     says_completion = int(client.getTableConfig().getTableVersion().versionCode()) >= _FIRST_COMPLETION_VERSION
     timelines = [client.getArchivedTimeline()] if include_history else []

@@ -47,7 +47,7 @@ def load_for(op: str, path: Path | str, params: Mapping[str, object]) -> Table:
 
 
 def load_for_check(storage: Storage, *, deep: bool = False, progress: Progress = lambda _done, _all: None) -> Table:
-    """The state of a table with what its storage shows; rows of base files are read only where `deep` asks for them.
+    """The state of a table with what its storage shows; rows of base files are read only where `deep` requests them.
 
     The storage is only read.
     """
@@ -75,7 +75,7 @@ def load_timeline(storage: Storage) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """The data files of a table by path, looked at by many threads before anybody asks for them."""
+    """The data files of a table by path, looked at by many threads before anybody requests them."""
 
     files: Mapping[str, DataFile]
     footers: Mapping[str, Footer]

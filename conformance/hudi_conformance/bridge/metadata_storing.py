@@ -27,7 +27,7 @@ from hudi_conformance.bridge.metadata_records import RecordForm, release_of
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
 _COMMENTS = ("Properties saved on 2025-01-01T00:00:00Z",)
-# What releases write beside what the rules ask for.
+# What releases write beside what the rules require.
 _NEWER = {
     "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",
     "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",

@@ -168,10 +168,10 @@ def _drop_index(call: Call) -> Effects:
 
     Raises: CONFIG_INVALID for one that is not there.
     """
-    asked, built = str(call.params.get("index")), metadata.built(call.table)
-    found = next((one for one in (asked, *map("{}_{}".format, _PREFIXES, [asked] * 2)) if one in built), None)
+    wanted, built = str(call.params.get("index")), metadata.built(call.table)
+    found = next((one for one in (wanted, *map("{}_{}".format, _PREFIXES, [wanted] * 2)) if one in built), None)
     if found is None:
-        raise Rejection(Reason.CONFIG_INVALID, "IX-002", asked, "the table has no such index")
+        raise Rejection(Reason.CONFIG_INVALID, "IX-002", wanted, "the table has no such index")
     return metadata.drop(call.table, [found])
 
 

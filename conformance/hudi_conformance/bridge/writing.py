@@ -245,7 +245,7 @@ def settings_of(params: Params) -> dict[str, str]:
 
 
 def request_of(table: Table, params: Params) -> writers.Request:
-    """What a write asks for.
+    """What a write requests.
 
     Raises:
         Rejection: CONFIG_INVALID for an unknown operation or an input that cannot be read.

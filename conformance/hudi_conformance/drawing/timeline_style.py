@@ -53,7 +53,7 @@ def hue_class(action: str) -> str:
 
 
 def embedded_style() -> str:
-    """Rules for drawings inside a page, which sets `data-theme="dark"` on its root when dark is asked for."""
+    """Rules for drawings inside a page, which sets `data-theme="dark"` on its root when dark is requested."""
     dark = _paper(1)
     return "\n".join(
         (

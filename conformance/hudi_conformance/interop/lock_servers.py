@@ -50,7 +50,7 @@ def zookeeper(folder: Path) -> Iterator[Server]:
     config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
     command = [str(java_home() / "bin" / "java"), "-Xmx128m", "-cp", f"{spark_jars()}/*", _SERVER, str(config)]
     with running(command, folder / "log", port) as server:
-        # A session that is asked for before the server serves is answered by nobody.
+        # A session that is requested before the server serves is answered by nobody.
         while b"Mode" not in _response(port, b"srvr"):
             time.sleep(0.05)
         yield server

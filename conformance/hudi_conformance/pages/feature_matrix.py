@@ -120,7 +120,7 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
 def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     shown = [made.id for made in facts.recipes if made.version == version and _shows(made, feature)]
     compared = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
-    fitting = [one for one in compared if _names(one["asked"], feature.ops)]
+    fitting = [one for one in compared if _names(one["queries"], feature.ops)]
     golden = _golden_read(feature, version, facts)
     if fitting:
         return "; ".join(filter(None, (_real_read(feature, fitting), golden)))
@@ -130,7 +130,7 @@ def _we_read(feature: Feature, version: int, facts: Facts) -> str:
 
 
 def _real_read(feature: Feature, recorded: Sequence[Mapping[str, Any]]) -> str:
-    total = sum(len(_names(one["asked"], feature.ops)) for one in recorded)
+    total = sum(len(_names(one["queries"], feature.ops)) for one in recorded)
     different = sum(_count(one, one.get("different", ()), feature) for one in recorded)
     known = sum(_count(one, one.get("known", ()), feature) for one in recorded)
     missing = {kind: 0 for one in recorded for kind in sorted(one.get("unsupported", {}))}
@@ -218,7 +218,7 @@ def _names(by_op: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
 
 
 def _count(recorded: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:
-    counted = set(_names(recorded["asked"], feature.ops))
+    counted = set(_names(recorded["queries"], feature.ops))
     return sum(name in counted for name in names)
 
 

@@ -66,7 +66,7 @@ def _remove_stale(folder: Path, written: Collection[Path]) -> None:
 
 
 class Report:
-    """The pages of one report, each by its path and rendered when it is asked for."""
+    """The pages of one report, each by its path and rendered when it is requested."""
 
     def __init__(
         self, evidence: Evidence, *, all_cases: bool = False, runs: Sequence[tuple[Path, RunResults]] = ()

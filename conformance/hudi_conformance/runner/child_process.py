@@ -79,7 +79,7 @@ class ChildProcess:
         return self._tail.decode("utf-8", "replace")
 
     def unread(self) -> str:
-        """The beginning of what it wrote to stdout and nobody has asked for; empty where there is nothing."""
+        """The beginning of what it wrote to stdout and nobody has requested; empty where there is nothing."""
         with self._news:
             if not self._unread and _readable(self._stdout):
                 self._news.wait_for(lambda: self._unread or self._ended, _AFTER_DEATH_S)
@@ -167,7 +167,7 @@ class ChildProcess:
                         ready.unregister(key.fd)
 
     def _take_output(self, data: bytes | None) -> bool:
-        """Put what was read into lines; no more is read where nobody has asked for so much."""
+        """Put what was read into lines; no more is read where nobody has requested so much."""
         if data is None:
             return True
         with self._news:

@@ -196,7 +196,7 @@ class Conformance:
         """Note the readings followed, and whether anything is judged; with several workers only here do they meet."""
         if report.nodeid.startswith(f"{ID_PREFIX}::") and (report.when == "call" or report.failed):
             self._requested += 1
-            self._decided += not _is_unasked(report)
+            self._decided += not _is_not_queried(report)
             if report.nodeid in self._by_id:
                 self._outcomes[report.nodeid] = _outcome_of(self._by_id[report.nodeid], report)
         for name, value in report.user_properties:
@@ -255,7 +255,7 @@ def _why_skipped(report: pytest.TestReport) -> str:
     return why.removeprefix("Skipped: ")
 
 
-def _is_unasked(report: pytest.TestReport) -> bool:
+def _is_not_queried(report: pytest.TestReport) -> bool:
     """Whether a case was skipped as unsupported, or by a list."""
     return _why_skipped(report).startswith((_SKIPPED[Verdict.UNSUPPORTED], _SKIPPED[Verdict.SKIPPED]))
 

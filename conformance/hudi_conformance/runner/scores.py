@@ -1,4 +1,4 @@
-"""How much of what an implementation answered is right, and what a run may ask for beside that."""
+"""How much of what an implementation answered is right, and what a run may request beside that."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from hudi_conformance.runner.cases import AREAS, Case
 from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.results import ResultsError, read_results
-from hudi_conformance.runner.verdicts import UNASKED, UNDECIDED, Outcome, Verdict
+from hudi_conformance.runner.verdicts import NOT_QUERIED, UNDECIDED, Outcome, Verdict
 
 _MOST_NAMED = 10
 
@@ -29,7 +29,7 @@ class Score:
     def of(cls, outcomes: Iterable[Outcome]) -> Self:
         """The score of outcomes."""
         verdicts = [one.verdict for one in outcomes]
-        return cls(verdicts.count(Verdict.PASS), sum(one not in UNASKED | UNDECIDED for one in verdicts))
+        return cls(verdicts.count(Verdict.PASS), sum(one not in NOT_QUERIED | UNDECIDED for one in verdicts))
 
     @property
     def percent(self) -> float | None:

@@ -25,7 +25,7 @@ from hudi_conformance.runner.scores import NO_REQUIREMENTS, Requirements
 from hudi_conformance.runner.selecting import one_of_each, select
 from hudi_conformance.runner.session import START_FAILED
 from hudi_conformance.runner.skips import load_skips, resolved_skips
-from hudi_conformance.runner.verdicts import BAD, UNASKED, Outcome, Verdict
+from hudi_conformance.runner.verdicts import BAD, NOT_QUERIED, Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
 FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
@@ -186,7 +186,7 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
     """0 when nothing is bad, 1 when a verdict is, 2 when nothing that was asked is supported."""
     if any(outcome.verdict in BAD for outcome in outcomes):
         return BAD_VERDICT
-    return BAD_USAGE if all(outcome.verdict in UNASKED for outcome in outcomes) else FINE
+    return BAD_USAGE if all(outcome.verdict in NOT_QUERIED for outcome in outcomes) else FINE
 
 
 def _run_one(
@@ -222,7 +222,7 @@ def _print_outcomes(
         out.print(line, markup=False)
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
-    if all(outcome.verdict in UNASKED for outcome in found):
+    if all(outcome.verdict in NOT_QUERIED for outcome in found):
         out.print(all_unsupported(adapter.name, found, run.started), markup=False)
 
 

@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 FAILURES = frozenset({Verdict.FAIL, Verdict.WRONG_REASON, Verdict.ERROR, Verdict.TIMEOUT})
 BAD = FAILURES | {Verdict.UNEXPECTED_PASS}
-UNASKED = frozenset({Verdict.UNSUPPORTED, Verdict.SKIPPED})
+NOT_QUERIED = frozenset({Verdict.UNSUPPORTED, Verdict.SKIPPED})
 """Of these alone a run has judged nothing."""
 UNDECIDED = frozenset({Verdict.OPEN})
 """No answer to these is right or wrong."""

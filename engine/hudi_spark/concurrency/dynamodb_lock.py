@@ -1,7 +1,7 @@
 """A lock in DynamoDB, in the layout of Amazon's lock client, which Apache Hudi uses.
 
 An item for each lock: `key`, `ownerName`, `leaseDuration` in milliseconds, `recordVersionNumber`, `isReleased`. Whoever
-wants a lock that is held watches the record version: one that stays the same for a whole lease is a dead holder's.
+wants a lock that is held watches the record version: one that stays the same for a whole lease is a failed holder's.
 The holder writes a new version each third of the lease. No clock is compared with another's.
 
 Clauses: LK-001, LK-002.

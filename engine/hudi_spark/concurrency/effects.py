@@ -282,7 +282,7 @@ def traced_process() -> str:
 
 
 def hooks_of_environment() -> Hook:
-    """The hooks that environment variables ask for: a trace file, and the number of the effect to die or stop at."""
+    """The hooks that environment variables request: a trace file, and the number of the effect to die or stop at."""
     found: list[Hook] = []
     if trace := os.environ.get(TRACE_VARIABLE):
         found.append(TraceFile(trace, traced_process()))
@@ -296,7 +296,7 @@ def hooks_of_environment() -> Hook:
 
 
 _LEFT_FOR_SECONDS: Final = 3600.0
-"""No living process leaves a file alone for so long while it puts it."""
+"""No live process leaves a file alone for so long while it puts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,12 +527,12 @@ class Effects:
         with self._effect("swap_version", version=str(version)):
             self.storage.put(path, str(version).encode())
 
-    def beat_heart(self, requested: str, content: bytes = b"") -> None:
+    def write_heartbeat(self, requested: str, content: bytes = b"") -> None:
         """The heartbeat of a write is renewed; `content` says whose it is.
 
         Clauses: MK-005.
         """
-        with self._effect("beat_heart", requested=requested):
+        with self._effect("write_heartbeat", requested=requested):
             self.storage.put(joined(HEARTBEATS_FOLDER, requested), content)
 
     def remove_heartbeat(self, requested: str) -> None:

@@ -2,7 +2,7 @@
 
 A write beats from before its requested file until it has completed or was given up: `.hoodie/.heartbeat/<requested>`,
 written anew each interval. Apache Hudi's are empty and tell by their age; ours name process and lock as well, so that
-on one computer a process that has ended is known to be dead at once.
+on one computer a process that has ended is known to have failed at once.
 
 Without a lock that processes share, only one of them may write. Each puts its heartbeat first and looks for others'
 after: of two that begin at once at least one sees the other, and is refused. Whoever saw nobody then need not look
@@ -133,12 +133,12 @@ class HeartbeatRenewal:
     lapsed: bool = False
 
     def beat(self) -> None:
-        """Renew it, unless somebody has taken it away: who took the write for dead."""
+        """Renew it, unless somebody has taken it away: who took the write for failed."""
         path = f"{HEARTBEATS_FOLDER}/{self.requested}"
         if not self.effects.storage.exists(path):
             self.lapsed = True
             return
-        self.effects.beat_heart(self.requested, self.content)
+        self.effects.write_heartbeat(self.requested, self.content)
         self.beaten = time.monotonic()
 
 
@@ -155,7 +155,7 @@ class _Heartbeats:
         with self._lock:
             self._beating[table_key(renewal.effects.storage.base), renewal.requested] = renewal
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="hudi-hearts", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="hudi-heartbeats", daemon=True)
                 self._thread.start()
         self._changed.set()
 
@@ -207,12 +207,12 @@ def start_heartbeat(effects: Effects, options: Options, requested: str, lock: st
     Clauses: MK-005.
     """
     content = json.dumps({"process": str(this_process()), "lock": lock}).encode()
-    effects.beat_heart(requested, content)
+    effects.write_heartbeat(requested, content)
     _HEARTBEATS.add(HeartbeatRenewal(effects, requested, options.number(_INTERVAL) / 1000, content))
 
 
 def stop_heartbeat(effects: Effects, requested: str) -> None:
-    """A write of this process is over, whatever it left in storage: to others it is dead.
+    """A write of this process is over, whatever it left in storage: for others it has failed.
 
     Clauses: MK-005.
     """
@@ -244,7 +244,7 @@ def beating(effects: Effects, options: Options, requested: str, lock: str = "") 
 
 
 def is_alive(storage: Storage, options: Options, requested: str) -> bool:
-    """Whether somebody is at work under an instant: a heart in this process, or one elsewhere that still beats.
+    """Whether somebody is at work under an instant: a heartbeat of this process, or a live one of another.
 
     Clauses: MK-005, OW-008.
     """

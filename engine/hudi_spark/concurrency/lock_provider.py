@@ -35,7 +35,7 @@ class LockProvider(Protocol):
 
     `place` names the lock for people, and is the same for all who share it. `leased`: whether the lock may end while
     its holder lives, so that holders number what they do (`locks.claims`). `doubtful`: whether the holder may have died
-    without a sign of it yet, so that the lock is asked for until there is one, or a sign of life.
+    without a sign of it yet, so that the lock is tried until there is one, or a sign of life.
 
     Clauses: LK-001, LK-002.
     """

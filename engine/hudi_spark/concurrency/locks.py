@@ -26,7 +26,7 @@ table that was about to be dropped goes, and is made anew; and a completed file 
 back or archived between its holder's last look at the numbers and its put.
 
 Writers of this process take turns by a lock inside it; where the options name a provider, the one that has its turn
-takes the provider's lock as well, in this order. A thread that holds the lock may ask for it again.
+takes the provider's lock as well, in this order. A thread that holds the lock may request it again.
 
 Clauses: LK-001, OW-030, LK-002, OW-004, LK-006, LK-003.
 """
@@ -68,7 +68,7 @@ _SHORTEST: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a lock is asked for: `tries` times `wait` seconds, with a pause in between; all times in seconds.
+    """How long a lock is requested: `tries` times `wait` seconds, with a pause in between; all times in seconds.
 
     Within a try the pause between two questions grows from `back_off` to `greatest`, doubled at most `doublings` times.
     """
@@ -93,7 +93,7 @@ class Patience:
 
 
 def patience_of(options: Options) -> Patience:
-    """How long the options let a lock be asked for.
+    """How long the options let a lock be requested.
 
     Clauses: LK-001.
     """
@@ -113,14 +113,14 @@ _GREATEST: Final = 10**_DIGITS - 1
 _NAME: Final = re.compile(f"[0-9]{{{_DIGITS}}}")
 _KEPT: Final = 32
 _TRIES: Final = 100
-_FIELDS: Final = ("holder", "path", "folder", "told")
+_FIELDS: Final = ("holder", "path", "folder", "parameters")
 # Completion times are in the names of the second layout only.
 _LAYOUTS: Final[Mapping[bool, tuple[TimelineLayout, ...]]] = {False: (1,), True: (2,)}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One number: an entry has no path; `told` are the parameters of the effect, `folder` whose timeline it is."""
+    """One number: an entry has no path; `parameters` are those of the effect, `folder` whose timeline it is."""
 
     holder: str
     path: str = ""
@@ -130,7 +130,7 @@ class Claim:
 
     def encoded(self) -> bytes:
         """A line of JSON, then the content of the file."""
-        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.parameters)}
+        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "parameters": dict(self.parameters)}
         return json.dumps(head, ensure_ascii=False).encode() + b"\n" + self.content
 
 
@@ -149,7 +149,9 @@ def parse_claim(data: bytes, file: str) -> Claim:
     if not (
         isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(parameters, dict)
     ):
-        raise malformed(file, f"holder, path, folder and told are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ...")
+        raise malformed(
+            file, f"holder, path, folder and parameters are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ..."
+        )
     claim = Claim(holder, path, folder, parameters, content)
     if path and not _claims_an_instant(claim):
         raise malformed(file, f"it claims {path[:200]!r}, no file of a timeline")
@@ -404,7 +406,7 @@ _MAKERS: Final[Mapping[str, Callable[[Storage, Options], LockProvider | None]]] 
     "storage": _storage,
 }
 _REFUSED: Final[Mapping[str, str]] = {
-    "hivemetastore": "its locks are asked for by Thrift, which this engine does not speak",
+    "hivemetastore": "its locks are reached by Thrift, which this engine does not speak",
     "noop": "it locks nothing",
 }
 
@@ -435,7 +437,7 @@ class Holding:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes ask for the same lock."""
+        """Whether other processes request the same lock."""
         return self.lease is not None
 
     def confirm(self) -> None:
@@ -629,7 +631,7 @@ def _let_go(step: Callable[[], None]) -> None:
 
 
 def _taken(provider: LockProvider, patience: Patience, holder: str) -> Lease:
-    """The provider's lock, asked for again and again until patience ends and its holder is known to live.
+    """The provider's lock, requested again and again until patience ends and its holder is known to live.
 
     Clauses: LK-001.
     """

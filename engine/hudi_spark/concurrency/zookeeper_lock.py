@@ -1,7 +1,7 @@
 """A lock in ZooKeeper, in the layout of Curator's InterProcessMutex: Apache Hudi and this engine exclude each other.
 
 Each contender makes an ephemeral node `<id>-lock-<sequence>` below the lock's path; the lowest sequence holds the lock.
-A node goes with its session: a dead process keeps the lock for a session's time, and a stopped one loses it then.
+A node goes with its session: a failed process keeps the lock for a session's time, and a stopped one loses it then.
 
 Clauses: LK-001, LK-002.
 """

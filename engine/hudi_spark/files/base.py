@@ -74,7 +74,7 @@ class BaseFileForm:
 
 
 def base_file_form(avro: Mapping[str, Any], options: Options, *, drops: tuple[str, ...] = ()) -> BaseFileForm:
-    """The form that a write's options ask for; `avro` is the table's schema without meta fields.
+    """The form that a write's options request; `avro` is the table's schema without meta fields.
 
     Clauses: BF-001, BF-002, DM-022.
     """
@@ -240,7 +240,7 @@ class ChangeForm:
 
 
 def change_form(configuration: TableConfiguration, avro: Mapping[str, Any], options: Options) -> ChangeForm | None:
-    """The form that a table asks for, None where it logs no changes; `avro` is the table's schema.
+    """The form that a table requests, None where it logs no changes; `avro` is the table's schema.
 
     Raises:
         HudiError: PROPERTIES_INVALID for an unknown mode.

@@ -242,7 +242,7 @@ def _put_version(  # noqa: PLR0917 - a version is reported by all of them
 ) -> None:
     """The next version: it names one file more, and not those that this file holds.
 
-    What a dead archival left under a name is replaced: no manifest named it.
+    What a failed archival left under a name is replaced: no manifest named it.
 
     Clauses: AR-010, HS-003.
     """

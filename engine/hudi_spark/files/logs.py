@@ -83,7 +83,7 @@ def log_form(
     missing: frozenset[str] = frozenset(),
     opened: Mapping[GroupId, str] | None = None,
 ) -> LogForm:
-    """The form that a table and a write's options ask for; `avro` is the table's schema without meta fields.
+    """The form that a table and a write's options request; `avro` is the table's schema without meta fields.
 
     Columns that base files leave to the folders' names stay in logs: readers of version 6 look nowhere else.
     `missing`: columns that partial updates leave out.
@@ -124,7 +124,7 @@ def opened_slices(storage: Storage, timeline: Timeline) -> dict[GroupId, str]:
 
 
 def _block_type(configuration: TableConfiguration, options: Options) -> BlockType:
-    """That which was asked for; else HFile beside base files of that format, and Avro."""
+    """That which was requested; else HFile beside base files of that format, and Avro."""
     configured = options.text("hoodie.logfile.data.block.format").lower()
     if not configured:
         base = configuration.properties.get("hoodie.table.base.file.format", "").strip().lower()

@@ -195,10 +195,10 @@ def _check_pending_cleans(state: TableState, violations: Violations) -> None:
     needed = dict(_needed(state)) if cleans else {}
     for instant, plan in cleans.items():
         for partition, names in plan.files_to_be_deleted_per_partition.items():
-            _check_spared(instant, (joined(partition, name.rpartition("/")[2]) for name in names), needed, violations)
+            _check_kept(instant, (joined(partition, name.rpartition("/")[2]) for name in names), needed, violations)
         for partition, files in plan.file_paths_to_be_deleted_per_partition.items():
             names = [(one.file_path or "").rpartition("/")[2] for one in files]
-            _check_spared(instant, (joined(partition, name) for name in names), needed, violations)
+            _check_kept(instant, (joined(partition, name) for name in names), needed, violations)
 
 
 def _needed(state: TableState) -> Iterator[tuple[str, str]]:
@@ -210,7 +210,7 @@ def _needed(state: TableState) -> Iterator[tuple[str, str]]:
     yield from ((path, "CN-008") for path in saved_files(state.contents))
 
 
-def _check_spared(instant: Instant, paths: Iterable[str], needed: Mapping[str, str], violations: Violations) -> None:
+def _check_kept(instant: Instant, paths: Iterable[str], needed: Mapping[str, str], violations: Violations) -> None:
     for path in paths:
         if path in needed:
             violations.error(needed[path], instant.file, f"the clean is to remove {path}")

@@ -135,7 +135,7 @@ def refuse_other_generator(configuration: TableConfiguration, options: Options) 
         return
     fields = configuration.record_key, configuration.partition_by
     if generator_kind(configured, *fields) != generator_kind(stored, *fields):
-        message = f"the key generator {configured} is asked for and the table has {stored}"
+        message = f"the key generator {configured} is requested and the table has {stored}"
         raise misfit(message, "leave the option out, or make another table")
 
 

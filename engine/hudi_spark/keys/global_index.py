@@ -1,4 +1,4 @@
-"""Global indexes: a key lives once in the table, and a row that asks for another partition moves, or stays.
+"""Global indexes: a key lives once in the table, and a row that requests another partition moves, or stays.
 
 found     lines of keys with the number of a slice, from files or an index: come together by slice
 reading   the slice as a snapshot reads it, where stored columns decide whether rows move

@@ -35,7 +35,7 @@ class BloomFilters:
         return partition == Partition.BLOOM_FILTERS
 
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
-        """The index as asked for, or where it is there already."""
+        """The index as requested, or where it is there already."""
         options = keeping.state.options
         kept = Partition.BLOOM_FILTERS in indexes_of(keeping.state.configuration.properties)
         wanted = options.flag(_ENABLE) if options.given(_ENABLE) else kept

@@ -159,7 +159,7 @@ def plan_of(state: WriterState, version: str) -> StatisticsPlan:
 
 
 def is_wanted(state: WriterState) -> bool:
-    """Whether statistics of columns are kept: as asked for; unasked they are from version 8 on, and where they are.
+    """Whether statistics of columns are kept: as requested; unasked they are from version 8 on, and where they are.
 
     Clauses: MT-009, MT-022.
     """

@@ -597,7 +597,7 @@ _LOG_COMPACTION_SUFFIX: Final = "005"
 
 
 def compact_logs_when_due(own: OwnTable) -> bool:
-    """Compact logs where options ask for it, enough deltacommits have come, and groups have many logs; whether it did.
+    """Compact logs where options request it, enough deltacommits have come, and groups have many logs; whether it did.
 
     Clauses: MT-015, CP-001, LF-019.
     """

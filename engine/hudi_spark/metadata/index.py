@@ -116,7 +116,7 @@ class Index(Protocol):
         """Whether a partition of the metadata table is of this kind."""
 
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
-        """The partitions of this kind that the options ask for, and those that have a definition."""
+        """The partitions of this kind that the options request, and those that have a definition."""
 
     def dropped(self, keeping: Keeping, partition: str) -> bool:
         """Whether the options say that a partition of this kind, which is there, shall go."""

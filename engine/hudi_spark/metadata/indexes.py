@@ -44,7 +44,7 @@ def kind_of(partition: str) -> Index | None:
 
 
 def wanted_indexes(keeping: Keeping) -> tuple[str, ...]:
-    """The indexes that a write's options ask for, in the order in which they begin.
+    """The indexes that a write's options request, in the order in which they begin.
 
     Clauses: MT-009, MT-022.
     """

@@ -201,7 +201,7 @@ def list_indexes(
 def update_properties(effects: Effects, changes: Mapping[str, str | None]) -> bool:
     """Set properties of a table and, where the value is None, remove them; the caller holds the lock.
 
-    Nothing happens, and False comes back, where they are as asked for. An update that stopped is repaired first.
+    Nothing happens, and False comes back, where they are as requested. An update that stopped is repaired first.
 
     Clauses: PR-008.
     """

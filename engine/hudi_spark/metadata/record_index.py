@@ -84,7 +84,7 @@ class RecordIndex:
         return partition == Partition.RECORD_INDEX
 
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
-        """The record index, where it is there or options ask for it.
+        """The record index, where it is there or options request it.
 
         Raises:
             UnsupportedFeature: record-index-without-keys, where the table stores no record keys.

@@ -62,7 +62,7 @@ class Recovery:
         """The deltacommits that nobody finishes, those of actions that are done again or undone, or that are no more.
 
         A deltacommit is made under the lock of the table, so one that is pending has lost its writer. One whose action
-        the data timeline does not have is of a write that was taken back; `archived` is asked for the whole timeline
+        the data timeline does not have is of a write that was taken back; `archived` answers the whole timeline
         only where there are such.
 
         Clauses: MT-006.

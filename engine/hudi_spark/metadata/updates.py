@@ -65,7 +65,7 @@ def update_metadata_table(  # noqa: PLR0917 - an action is reported by all of th
 
     Called under the table's lock; what others completed since `state` was read is read anew. `table`: configuration and
     timeline, where they were read under this lock already and nobody has changed them. The metadata table is made where
-    it is asked for and missing, and filled with what had completed before. Indexes that are asked for begin, those
+    it is requested and missing, and filled with what had completed before. Indexes that are requested begin, those
     turned off go. A deltacommit of the action's own time holds what the action changes. Where the metadata table is
     turned off, it disappears; a restore takes it away, and the next write makes it anew.
 
@@ -175,7 +175,7 @@ class _Update:
         self.state, self.known, self.own = with_fresh_properties(self.state), None, None
 
     def _remove_indexes(self) -> None:
-        """What the options turn off, and what a dead writer left half built.
+        """What the options turn off, and what a failed writer left half built.
 
         Clauses: IX-002, MT-007.
         """

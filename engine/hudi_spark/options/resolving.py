@@ -1,4 +1,4 @@
-"""What a caller asks for, by Hudi's current names: values checked, unknown keys refused."""
+"""What a caller requests, by Hudi's current names: values checked, unknown keys refused."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -83,7 +83,7 @@ STORAGE_PREFIX: Final = "fs."
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one call; a key is asked for by Hudi's current name, and has Hudi's default where none was given.
+    """The options of one call; a key is looked up by Hudi's current name, and has Hudi's default where none was given.
 
     `values`: what was given, by current name. `extra`: what goes into the commit's metadata. `storage`: `fs.` keys.
     """

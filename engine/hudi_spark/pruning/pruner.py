@@ -118,7 +118,7 @@ _SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
 PRUNING_OPTIONS: Final = frozenset(option for options in _SWITCHES.values() for option in options)
 
 
-# Releases leave some of these indexes without the rows from before they were created: they are used when asked for.
+# Releases leave some of these indexes without the rows from before they were created: they are used when requested.
 _OFF_BY_DEFAULT: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
 
 

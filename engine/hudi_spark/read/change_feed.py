@@ -62,7 +62,7 @@ STATE_COLUMNS: Final = (RECORD_KEY, COMMIT_TIME)
 
 
 def changes_schema(columns: pa.Schema, *, commit_time: bool) -> pa.Schema:
-    """`op`, `before`, `after`; with the commit time first where it is asked for.
+    """`op`, `before`, `after`; with the commit time first where it is requested.
 
     Clauses: CD-002.
     """
@@ -314,7 +314,7 @@ def not_retained(range_: object, what: str, *, cleaned: bool) -> HudiError:
     """
     message = f"the changes of {range_} need rows that {'a clean removed' if cleaned else 'storage lacks'}"
     reason = Reason.RANGE_NOT_RETAINED if cleaned else Reason.BASE_FILE_MISSING
-    return HudiError(reason, "CD-006" if cleaned else "RD-011", message, what, hint="ask for a later begin")
+    return HudiError(reason, "CD-006" if cleaned else "RD-011", message, what, hint="request a later begin")
 
 
 def _instant_of(path: str) -> str:
@@ -452,7 +452,7 @@ def _same(first: SliceTask, second: SliceTask) -> bool:
 class ChangesQuery:
     """What is asked of a change feed: what was changed after `begin` and up to `end`.
 
-    `commit_time` asks for the instant of each change beside it.
+    `commit_time` requests the instant of each change beside it.
 
     Clauses: CD-002, IN-002.
     """
@@ -502,7 +502,7 @@ def _refuse_without_feed(configuration: TableConfiguration) -> None:
         return
     key = "hoodie.table.cdc.enabled" if not enabled else "hoodie.populate.meta.fields"
     message = f"the table keeps no change feed: {key} is not true"
-    hint = "ask for what changed as an incremental query" if not enabled else "write the rows with their commit times"
+    hint = "request what changed as an incremental query" if not enabled else "write the rows with their commit times"
     raise HudiError(Reason.CONFIG_INVALID, "CD-001", message, PROPERTIES_FILE, hint=hint)
 
 

@@ -138,7 +138,7 @@ def batch_ranges(
     poll_seconds: float | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[BatchRange]:
-    """The ranges that a reader works off, one after the other; each is finished when the next is asked for.
+    """The ranges that a reader works off, one after the other; each is finished when the next is requested.
 
     A batch that was planned and not finished comes again, with its number and its range. Without `poll_seconds` the
     ranges end where nothing new is there.

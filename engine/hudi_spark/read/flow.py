@@ -42,7 +42,7 @@ ROWS = "rows"
 
 
 class Flow(Protocol):
-    """Rows in parts, computed when a result is asked for."""
+    """Rows in parts, computed when a result is requested."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -77,7 +77,7 @@ class Flow(Protocol):
         """The parts of both."""
 
     def kept(self) -> AbstractContextManager[Self]:
-        """The same, computed once however often it is asked for."""
+        """The same, computed once however often it is requested."""
 
     def counted(self, columns: Sequence[str]) -> pa.Table:
         """How many rows there are of each combination of values: the columns and `rows` (int64). One job on Spark."""

@@ -38,7 +38,7 @@ Identify = Callable[[int], TaskIdentity]
 
 
 class Stored:
-    """Tables that are computed once, when first asked for: in memory while they are few, on disk from then on."""
+    """Tables that are computed once, when first requested: in memory while they are few, on disk from then on."""
 
     def __init__(self, tables: Iterable[pa.Table]) -> None:
         self._tables = iter(tables)
@@ -72,7 +72,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class StreamedFlow:
-    """Parts that are computed anew whenever they are asked for, one after the other, unless they are kept.
+    """Parts that are computed anew whenever they are requested, one after the other, unless they are kept.
 
     `source`: the parts. `stream`: the stored rows that all of this comes from; their number of parts is that of every
     shuffle.
@@ -288,7 +288,7 @@ _Source = Callable[[], list[pa.Table]]
 
 @dataclass(frozen=True)
 class LocalFlow:
-    """Parts that are computed when first asked for, and kept."""
+    """Parts that are computed when first requested, and kept."""
 
     schema: pa.Schema
     source: _Source = field(repr=False)
@@ -379,7 +379,7 @@ class InProcess:
     identify: Identify | None = None
 
     def rows(self, source: Any) -> LocalFlow | StreamedFlow:
-        """The rows of an Arrow table, in one part; those of a stream, stored when they are first asked for; a flow.
+        """The rows of an Arrow table, in one part; those of a stream, stored when they are first requested; a flow.
 
         Raises:
             HudiError: CONFIG_INVALID for what holds no rows.

@@ -94,7 +94,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
 def _stating(
     storage: Storage, table: tuple[TableConfiguration, Timeline], query: Query, at_end: Snapshot
 ) -> tuple[Commit, ...]:
-    """The commits that tell the columns: all there are, or where it is asked for those up to the end of the range.
+    """The commits that tell the columns: all there are, or where it is requested those up to the end of the range.
 
     Clauses: IN-009.
     """

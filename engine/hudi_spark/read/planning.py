@@ -83,7 +83,7 @@ def plan_query(storage: Storage, query: Query) -> Plan:
 def pruned_slices(
     storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext, *, latest: bool
 ) -> Pruned:
-    """The slices that may hold a row for which the context's filter is true; `latest`: the newest state is asked for.
+    """The slices that may hold a row for which the context's filter is true; `latest`: the newest state is requested.
 
     Clauses: IX-051.
     """
@@ -136,12 +136,12 @@ def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, .
             hint = f"the table has {', '.join(columns.names)}"
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
         if selected.count(name) > 1:
-            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is asked for twice")
+            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is requested twice")
     return (*meta, *selected)
 
 
 def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:
-    """The columns of an answer that names none: whatever is Hudi's own by name stays out unless asked for.
+    """The columns of an answer that names none: whatever is Hudi's own by name stays out unless requested.
 
     Clauses: MF-002.
     """

@@ -97,7 +97,7 @@ class SliceRows:
 
 
 def run_task(task: SliceTask) -> SliceRows:
-    """The rows of a slice that match, in the columns asked for.
+    """The rows of a slice that match, in the columns requested.
 
     Raises:
         HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE,

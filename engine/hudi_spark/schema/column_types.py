@@ -7,7 +7,7 @@ taken      the table's type stays: values of the rows' type become it (an int in
 widened    the rows' type becomes the table's: older values are read as it (a long for a column of ints)
 refused    neither
 
-1.1.1 widens unasked, and where older values change; here a write has to ask for it, and only what loses nothing is
+1.1.1 widens unasked, and where older values change; here a write has to request it, and only what loses nothing is
 widened (`loses_nothing`).
 
 Where 1.1.1 compares only how values are stored, and so takes days for numbers or one scale for another, it is refused.

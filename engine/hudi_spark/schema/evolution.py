@@ -1,4 +1,4 @@
-"""Changes of a table's schema: asked for, or because incoming rows have other columns.
+"""Changes of a table's schema: requested, or because incoming rows have other columns.
 
 A column inside another is named by its path: `s.a` in a struct, `l.element.a` in a list of structs, `m.value` for the
 values of a map. A column keeps its id whatever its name, type or place becomes; a new one gets an id never used before.

@@ -170,7 +170,7 @@ def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External
 def _part(storage: Storage, path: str, names: list[str]) -> pa.Table:
     footer = base_file_footer(storage, path)
     present = [name for name in names if name in footer.schema.names]
-    # A column of no name keeps the number of rows where not one of the columns is asked for.
+    # A column of no name keeps the number of rows where not one of the columns is requested.
     return read_base_file(storage, path, present) if present else _bare(footer)
 
 

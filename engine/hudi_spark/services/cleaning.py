@@ -48,7 +48,7 @@ Names = Mapping[str, tuple[str, ...]]
 
 
 def carry_out(work: TableWork, pending: Instant) -> Outcome | None:
-    """What a pending clean asks for is done, again where it was begun; None for one that asks for nothing at all.
+    """What a pending clean requests is done, again where it was begun; None for one that requests nothing at all.
 
     Files that are gone are no failure, and the completed entry names all planned files as deleted.
 
@@ -93,7 +93,7 @@ def _plan_bytes(work: TableWork, pending: Instant) -> bytes:
 
 
 def _drop_empty(work: TableWork, configuration: TableConfiguration, pending: Instant) -> None:
-    """A clean whose files a crash left empty asks for nothing: it goes, as released.
+    """A clean whose files a crash left empty requests nothing: it goes, as released.
 
     Clauses: CN-012.
     """

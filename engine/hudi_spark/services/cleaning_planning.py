@@ -138,7 +138,7 @@ class Policy:
 
 
 def policy_of(options: Options) -> Policy:
-    """The policy that options ask for.
+    """The policy that options request.
 
     Clauses: CN-001.
     """

@@ -291,7 +291,7 @@ _TRIGGERS: Final[Mapping[str, Trigger]] = {
 def is_due(timeline: Timeline, configuration: TableConfiguration, options: Options, now: Callable[[], str]) -> bool:
     """Whether a compaction is to be planned, as the options' trigger says; never before the first deltacommit.
 
-    `now`: the time that the plan would get, asked for only where it counts.
+    `now`: the time that the plan would get, requested only where it counts.
 
     Raises:
         HudiError: CONFIG_INVALID for an unknown trigger.

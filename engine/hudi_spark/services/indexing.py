@@ -64,7 +64,7 @@ _NAMED: Final = ("partitions", "indexes")
 
 
 def plan_indexing(work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> IndexPlan | None:
-    """The indexes that are asked for, by name or by options, and are neither there nor on their way.
+    """The indexes that are requested, by name or by options, and are neither there nor on their way.
 
     `asked`: under `partitions` or `indexes` the names of partitions of the metadata table, in a list or with commas
     between. None where nothing remains, or where the table has no completed write.
@@ -272,7 +272,7 @@ class Indexing:
     """
 
     def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
-        """The indexes to build; None where there are all that are asked for.
+        """The indexes to build; None where there are all that are requested.
 
         Clauses: IG-001, IG-002.
         """

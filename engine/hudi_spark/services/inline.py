@@ -100,7 +100,7 @@ _BESIDE: Final = "hoodie.clustering.async.enabled"
 
 
 def cluster_inline(work: TableWork) -> None:
-    """What the options ask for: cluster, plans that wait first; or only plan, unless a plan waits.
+    """What the options request: cluster, plans that wait first; or only plan, unless a plan waits.
 
     Raises:
         HudiError: as the service.
@@ -116,7 +116,7 @@ def cluster_inline(work: TableWork) -> None:
 
 
 def refuse_contradiction(work: TableWork) -> None:
-    """Nothing, unless the options ask for both: to cluster, and only to plan it; that is refused before the write.
+    """Nothing, unless the options request both: to cluster, and only to plan it; that is refused before the write.
 
     Raises:
         HudiError: CONFIG_INVALID.
@@ -154,7 +154,7 @@ _COMPACT_LOGS: Final = "hoodie.log.compaction.inline"
 
 
 def compact_inline(work: TableWork) -> None:
-    """What the options ask for: compact, plans that wait first; or only plan, unless a plan waits; compact logs.
+    """What the options request: compact, plans that wait first; or only plan, unless a plan waits; compact logs.
 
     Nothing for copy-on-write tables, whose writers may have the same options.
 
@@ -192,7 +192,7 @@ AFTER: Final[Mapping[str, Callable[[TableWork], None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class InlineServices:
-    """Dead writes are rolled back before a write; after it old files go, instants are archived, and services run.
+    """Failed writes are rolled back before a write; after it old files go, instants are archived, and services run.
 
     Clauses: RB-001, CN-001, AR-001, CP-001.
     """
@@ -213,7 +213,7 @@ class InlineServices:
             finish_clustering(work)
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
-        """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
+        """Clean, archive, then compact and cluster: what the options request, and where it is due.
 
         A service that fails is noted in the outcome, and the others run; the write stands.
 

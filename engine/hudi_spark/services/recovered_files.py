@@ -100,7 +100,7 @@ class FoundFile:
     """A data file.
 
     `rows`: of a base file. `schema`: its Avro schema, meta fields among it; empty where it has none. `instants`: of a
-    base file the commit times of its rows, where they were asked for; of a log the instants of its blocks.
+    base file the commit times of its rows, where they were requested; of a log the instants of its blocks.
     `has_keys`: whether its rows have record keys.
     """
 

@@ -2,7 +2,7 @@
 
 properties lost          the timeline is read for what it says; the properties are put
 timeline lost, or both   one action that stands for all that is there, and a clean that keeps earlier states from
-                         being asked for; then a completed action for each write; the properties, where they are lost
+                         being requested; then a completed action for each write; the properties, where they are lost
 
 Clauses: SL-004, SL-005, RD-005, TL-018, TL-019, RD-003, CL-001.
 """
@@ -283,7 +283,7 @@ class Entries:
         return completed
 
     def put_clean(self) -> None:
-        """Nobody asks for states before: which of their files are gone is not known.
+        """Nobody requests states before: which of their files are gone is not known.
 
         Clauses: RD-014, CN-009.
         """
@@ -568,7 +568,7 @@ def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapp
 
 def _always_unknown(configuration: TableConfiguration) -> Iterable[Unknown]:
     yield Unknown("MK-003", "which writes had not completed: the files of all count, except those of `uncommitted`")
-    yield Unknown("RD-014", "earlier states and changes: they can be asked for from now on only")
+    yield Unknown("RD-014", "earlier states and changes: they can be requested from now on only")
     yield Unknown("SR-011", "savepoints, the history, and plans of table services")
     if configuration.has_completion_times:
         yield Unknown("TM-003", "when writes completed: right after their request is taken, where files do not say")

@@ -58,7 +58,7 @@ def is_alive(work: TableWork, requested: str) -> bool:
 
 
 def end_heartbeat(work: TableWork, requested: str) -> None:
-    """What a dead writer left of its heartbeat goes.
+    """What a failed writer left of its heartbeat goes.
 
     Clauses: RB-010.
     """
@@ -485,7 +485,7 @@ def _refuse(work: TableWork, found: Instant, *, unschedule: bool) -> None:
             f"{named} is a plan that nobody has begun", "execute it, or take it off the timeline: unschedule"
         )
     if not is_plan and is_alive(work, found.requested):
-        raise _invalid(f"{named} is under way", "its writer aborts it; once that is dead its heartbeat ends")
+        raise _invalid(f"{named} is under way", "its writer aborts it; once that has failed its heartbeat ends")
 
 
 def _unscheduled(work: TableWork, rolling: RollingBack, found: Instant) -> Outcome:

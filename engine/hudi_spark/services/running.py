@@ -28,7 +28,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 """compaction, logcompaction, clustering, clean, indexing."""
 
 
-# Who asks for a clustering wants it now, however few commits there were.
+# Who requests a clustering wants it now, however few commits there were.
 _NOW: Final = {
     "hoodie.clustering.inline": "false",
     "hoodie.clustering.schedule.inline": "false",
@@ -67,7 +67,7 @@ def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None
 
 
 def execute(work: TableWork, requested: str) -> Outcome:
-    """What a plan asks for is done, by the one that made it.
+    """What a plan requests is done, by the one that made it.
 
     Raises:
         HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.
@@ -118,7 +118,7 @@ def finish_waiting(work: TableWork, name: str) -> Outcome | None:
 
 
 def _carried_out(work: TableWork, service: Service, pending: Instant) -> Outcome:
-    """A plan that is carried out has a heartbeat: nobody takes who does it for dead, or does it as well.
+    """A plan that is carried out has a heartbeat: nobody takes who does it for failed, or does it as well.
 
     Raises:
         HudiError: WRITE_CONFLICT where somebody is at it.

@@ -42,7 +42,7 @@ class TableServices:
 
     @with_failures
     def execute(self, requested: str, configs: Configs = None) -> Outcome:
-        """What a plan asks for is done.
+        """What a plan requests is done.
 
         Raises:
             HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.

@@ -122,6 +122,6 @@ def drop_old_partitions(work: TableWork) -> Outcome | None:
 
 
 def drop_old_partitions_inline(work: TableWork) -> None:
-    """The same after a commit, where the options ask for it."""
+    """The same after a commit, where the options request it."""
     if work.options.flag(_INLINE):
         drop_old_partitions(work)

@@ -293,7 +293,7 @@ def way_between(old: int, new: int, *, upgrade: bool) -> tuple[tuple[int, int], 
     if old != new and (new > old) != upgrade:
         wanted, other = ("an upgrade", "downgrade") if upgrade else ("a downgrade", "upgrade")
         message = f"from version {old} to {new} is not {wanted}"
-        raise HudiError(Reason.CONFIG_INVALID, "VR-004", message, hint=f"ask for the {other}")
+        raise HudiError(Reason.CONFIG_INVALID, "VR-004", message, hint=f"request the {other}")
     passed = [one for one in sorted(VERSIONS, reverse=new < old) if min(old, new) <= one <= max(old, new)]
     return tuple(itertools.pairwise(passed))
 

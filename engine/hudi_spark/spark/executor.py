@@ -97,7 +97,7 @@ class SparkFlow:
         return SparkFlow(self.source, schema, self.identify, chain)
 
     def widened(self, fields: Sequence[pa.Field]) -> "SparkFlow":
-        """The rows with further columns, null everywhere; no Python worker is asked for them."""
+        """The rows with further columns, null everywhere; no Python worker is requested them."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
         wire = spark_schema(wire_schema(pa.schema(fields)))
@@ -105,7 +105,7 @@ class SparkFlow:
         return SparkFlow(self.frame.withColumns(nothing), pa.schema([*self.schema, *fields]), self.identify)
 
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "SparkFlow":
-        """The rows by the hash of some columns, in as many partitions as asked for or as the session sees fit."""
+        """The rows by the hash of some columns, in as many partitions as requested or as the session sees fit."""
         names = [f"`{name}`" for name in columns]
         frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
         return SparkFlow(frame, self.schema, self.identify)

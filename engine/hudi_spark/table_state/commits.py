@@ -260,7 +260,7 @@ def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str | None) -> N
         earliest = clean.earliest_commit_to_retain
         if earliest and as_of is not None and as_of < earliest:
             message = f"as of {as_of} is not retained: a clean kept what is needed from {earliest} on"
-            hint = f"ask for {earliest} or later"
+            hint = f"request {earliest} or later"
             raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, file, hint=hint)
 
 

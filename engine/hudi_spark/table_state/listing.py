@@ -82,7 +82,7 @@ class Subfolder:
         self.storage.delete_folder(self._outer(folder))
 
     def sweep(self, older_than: float) -> int:
-        """Remove what dead puts left, in the whole table."""
+        """Remove what failed puts left, in the whole table."""
         return self.storage.sweep(older_than)
 
     def _outer(self, path: str) -> str:

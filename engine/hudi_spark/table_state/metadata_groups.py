@@ -105,13 +105,13 @@ _SCHEMA = "schema"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which keys are asked for: these, those that begin with one of the prefixes, or all when both are None."""
+    """Which keys are requested: these, those that begin with one of the prefixes, or all when both are None."""
 
     keys: frozenset[str] | None = None
     prefixes: tuple[str, ...] | None = None
 
     def holds(self, key: str) -> bool:
-        """Whether a key is asked for."""
+        """Whether a key is requested."""
         if self.keys is not None:
             return key in self.keys
         return self.prefixes is None or key.startswith(self.prefixes)
@@ -132,7 +132,7 @@ class GroupReader:
     visibility: Visibility
 
     def records(self, wanted: Wanted = EVERYTHING) -> dict[str, MetadataRecord]:
-        """The records asked for that are there, by key.
+        """The records requested that are there, by key.
 
         Raises:
             FormatError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, LIMIT_EXCEEDED.
@@ -161,7 +161,7 @@ class GroupReader:
 
 @dataclass(frozen=True, slots=True)
 class _Keyed:
-    """An HFile, in which only what is asked for is decoded."""
+    """An HFile, in which only what is requested is decoded."""
 
     hfile: HFile
     schema: Any
@@ -246,7 +246,7 @@ class IndexPartition:
         return all(sorted(series) == list(range(len(series))) for series in found)
 
     def records(self, wanted: Wanted) -> dict[str, MetadataRecord]:
-        """The records asked for, of all groups."""
+        """The records requested, of all groups."""
         return {key: record for group in self.groups for key, record in group.records(wanted).items()}
 
     def get(self, keys: Iterable[str]) -> Mapping[str, MetadataRecord]:

@@ -73,7 +73,7 @@ def _may_be_an_action(instant: str) -> bool:
 
 
 class OwnState:
-    """A metadata table's own configuration, timeline and files, each read when it is first asked for, and not again.
+    """A metadata table's own configuration, timeline and files, each read when it is first requested, and not again.
 
     Who changes the metadata table takes a new one after.
 
@@ -96,7 +96,7 @@ class OwnState:
 
     @cached_property
     def listing(self) -> FileListing:
-        """The files of all indexes; who reads without the lock asks for the timeline first."""
+        """The files of all indexes; who reads without the lock requests the timeline first."""
         return stored_files(self.storage)
 
 
@@ -220,7 +220,7 @@ class NoMetadata:
 
 @dataclass(frozen=True, slots=True)
 class MetadataTable:
-    """What one state of a metadata table says; nothing is read before it is asked for, and nothing twice.
+    """What one state of a metadata table says; nothing is read before it is requested, and nothing twice.
 
     Partition paths are those of the table's folders, empty where it has no partitions.
 

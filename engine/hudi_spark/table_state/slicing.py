@@ -127,7 +127,7 @@ def list_file_groups(
 ) -> dict[GroupId, FileGroup]:
     """File groups by partition and file id, from the names of files in a listing, or in storage without one.
 
-    Logs of change data capture hold no data and are left out, but where they are asked for.
+    Logs of change data capture hold no data and are left out, but where they are requested.
 
     Clauses: SL-002, SL-003, SL-004, SL-005, SL-006, LF-018.
     """

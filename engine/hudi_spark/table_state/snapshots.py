@@ -329,11 +329,11 @@ class _Slices:
         if is_cleaned(self.storage, timeline, path):
             if self.visibility.limit is not None:
                 message = f"as of {self.visibility.limit} needs a file that a clean deleted"
-                raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
+                raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="request a later instant")
         elif not is_undone(self.storage, timeline, path):
             if path in planned_paths(self.storage, self.timeline):
                 message = "a clean that has not completed deleted the file"
-                hint = "ask for a later instant, or again, where the table was written meanwhile"
+                hint = "request a later instant, or again, where the table was written meanwhile"
                 raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint=hint)
             message = "the timeline names the file and storage lacks it"
             hint = "restore the file, or restore the table to a savepoint"

@@ -103,7 +103,7 @@ def snapshot_to_write(storage: Storage, readings: Readings, options: Options) ->
 
 
 def _overridden(snapshot: Snapshot, options: Options, readings: Readings) -> Snapshot:
-    """The table as a write merges by it that asks for a mode of its own, where that is allowed.
+    """The table as a write merges by it that requests a mode of its own, where that is allowed.
 
     Clauses: MG-010.
     """
@@ -187,7 +187,7 @@ class TableWork:
         return table_lock(self.effects, self.options, holder)
 
     def time(self, timeline: Timeline, after: str = "") -> str:
-        """An instant after all that the timeline has, and after `after`; asked for under the lock.
+        """An instant after all that the timeline has, and after `after`; requested under the lock.
 
         Raises:
             HudiError: CONFIG_INVALID when this computer's clock is far behind what others, or it, have shown, or the

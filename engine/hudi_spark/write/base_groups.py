@@ -101,7 +101,7 @@ class Merged:
 def create_files(
     rows: pa.Table, partition: str, file_id: str, context: WriteContext, identity: TaskIdentity
 ) -> tuple[WrittenFile, ...]:
-    """New file groups of rows that no group holds: one, or as many as the size of files asks for.
+    """New file groups of rows that no group holds: one, or as many as the size of files requests.
 
     Rows that delete are not written.
 
@@ -114,7 +114,7 @@ def create_files(
 def store_rows(
     rows: pa.Table, partition: str, file_id: str, context: WriteContext, identity: TaskIdentity
 ) -> tuple[WrittenFile, ...]:
-    """New file groups of rows just as they are: one, or as many as the size of files asks for.
+    """New file groups of rows just as they are: one, or as many as the size of files requests.
 
     Clauses: SL-004, SL-023, TT-001.
     """

@@ -93,11 +93,11 @@ class SettledTable:
     options: Options
 
     def given(self, key: str) -> str:
-        """What was asked for under a key, empty where nothing was."""
+        """What was requested under a key, empty where nothing was."""
         return self.options.values.get(key, "")
 
     def flag(self, key: str) -> str:
-        """`true` or `false`, the latter where nothing was asked for."""
+        """`true` or `false`, the latter where nothing was requested."""
         return self.options.values.get(key, "false")
 
 
@@ -328,7 +328,7 @@ def _ordering(table: SettledTable, key: str) -> dict[str, str]:
 
 
 def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
-    """A copy-on-write table of Apache Hudi 0.15 states no payload class; it does here where one was asked for.
+    """A copy-on-write table of Apache Hudi 0.15 states no payload class; it does here where one was requested.
 
     Without a choice the data source of 0.15 orders by commit time even where there are ordering fields. Here they
     count, as in 1.1.1 and in every later version of the table.
@@ -499,7 +499,7 @@ def _keys(table: SettledTable) -> dict[str, str]:
 
 
 def _generator(table: SettledTable) -> str:
-    """The type that was asked for by type or class; empty where none was."""
+    """The type that was requested by type or class; empty where none was."""
     of_class, name = table.given(_GENERATOR_CLASS), table.given(_GENERATOR_TYPE)
     found = generator_type(of_class) if of_class else ""
     if found and name and found.removesuffix("_AVRO") != name.removesuffix("_AVRO"):

@@ -342,7 +342,7 @@ _PLACES = (PARTITION_PATH, RECORD_KEY)
 
 
 def in_sort_mode(rows: Flow, options: Options, parts: int | None) -> Flow:
-    """Rows in the parts and the order that `hoodie.bulkinsert.sort.mode` asks for; NONE leaves them as they come."""
+    """Rows in the parts and the order that `hoodie.bulkinsert.sort.mode` requests; NONE leaves them as they come."""
     mode = options.text("hoodie.bulkinsert.sort.mode")
     own = options.names("hoodie.bulkinsert.user.defined.partitioner.sort.columns")
     columns = (PARTITION_PATH, *own) if own else _PLACES

@@ -200,7 +200,7 @@ class Transaction:
         reject_unknown_writers(self.work.storage, self.work.options, lock, self.requested)
 
     def silence(self) -> None:
-        """Nobody goes on with the write: it is dead to others, whatever it left.
+        """Nobody goes on with the write: it has failed for others, whatever it left.
 
         Clauses: MK-005.
         """

@@ -111,7 +111,7 @@ class Lifecycle(Protocol):
         """A write is about to begin: what failed ones left goes, where this writer is responsible."""
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
-        """A write has completed: the services that the options ask for."""
+        """A write has completed: the services that the options request."""
 
 
 @dataclass(frozen=True, slots=True)

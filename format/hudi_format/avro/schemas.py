@@ -1,6 +1,6 @@
 """Avro schemas as they stand inside files: text to a checked, bounded Python form.
 
-A schema in a file is input like any other bytes. Two shapes would let few bytes ask for endless work, and no
+A schema in a file is input like any other bytes. Two shapes would let few bytes request endless work, and no
 Hudi writer makes them: a type that contains itself, and a list whose items take no bytes.
 """
 
@@ -165,7 +165,7 @@ def _with_exact_decimals(schema: AvroSchema) -> AvroSchema:
 
 
 class _UnboundedError(Exception):
-    """Few bytes of this schema would ask for too much."""
+    """Few bytes of this schema would request too much."""
 
 
 class _Bounds:

@@ -51,7 +51,7 @@ def read_base_file(
     columns: Sequence[str] | None = None,
     filter: pc.Expression | None = None,  # noqa: A002 - the name the reader of a query looks for
 ) -> pa.Table:
-    """Rows of a base file that match, with the columns asked for that the file has, in the order asked.
+    """Rows of a base file that match, with the columns requested that the file has, in the order asked.
 
     Row groups of Parquet whose statistics exclude a match are not read.
 
@@ -79,7 +79,7 @@ def read_base_file(
 
 
 def _with_valid_texts(rows: pa.Table) -> pa.Table:
-    """Rows whose texts are UTF-8: Arrow takes bytes of a page as they are, and whoever asks for a value meets them."""
+    """Rows whose texts are UTF-8: Arrow takes bytes of a page as they are, and whoever requests a value meets them."""
     for column in rows.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column.validate(full=True)
@@ -119,7 +119,7 @@ def _refuse_unbuilt(path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BaseParquet:
-    """A Parquet base file with its footer read; rows are read as they are asked for.
+    """A Parquet base file with its footer read; rows are read as they are requested.
 
     Clauses: BF-001, BF-004.
     """

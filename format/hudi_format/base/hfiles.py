@@ -43,7 +43,7 @@ def read_hfile_base(
     columns: Sequence[str] | None = None,
     row_filter: pc.Expression | None = None,
 ) -> pa.Table:
-    """Rows of a base file in HFile that match, with the columns asked for that it has, in the order asked.
+    """Rows of a base file in HFile that match, with the columns requested that it has, in the order asked.
 
     Raises:
         FormatError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LIMIT_EXCEEDED; SCHEMA_INCOMPATIBLE for a schema that Arrow

@@ -43,7 +43,7 @@ def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
 def read_orc_rows(
     opened: orc.ORCFile, file: str, columns: Sequence[str] | None, row_filter: pc.Expression | None
 ) -> pa.Table:
-    """Rows that match, with the columns asked for that the file has, in the order asked.
+    """Rows that match, with the columns requested that the file has, in the order asked.
 
     Raises:
         FormatError: BASE_FILE_CORRUPT when the data does not decode.
@@ -73,7 +73,7 @@ def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
     """
     with _refusing(file, "the columns do not decode"):
         plain = opened.schema.remove_metadata()
-        # A name that is no text shows when it is asked for.
+        # A name that is no text shows when it is requested.
         _ = plain.names
         text = _metadata(opened).get(ORC_SCHEMA_KEY.encode(), b"").decode()
     declared = arrow_schema(text, file) if text else pa.schema([])

@@ -68,7 +68,7 @@ def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset:
 def read_rows(
     opened: pq.ParquetFile, source: Any, columns: Sequence[str] | None, row_filter: pc.Expression | None
 ) -> pa.Table:
-    """Rows that match, columns in the order asked for; row groups that cannot match are not read."""
+    """Rows that match, columns in the order requested; row groups that cannot match are not read."""
     present = set(opened.schema_arrow.names)
     wanted = list(opened.schema_arrow.names) if columns is None else [name for name in columns if name in present]
     if row_filter is None:

@@ -25,7 +25,7 @@ def open_stored(storage: Storage, path: str) -> io.RawIOBase:
 
 
 class _StoredFile(io.RawIOBase):
-    """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
+    """A file of a storage as a stream, so that only the ranges that its reader requests are read."""
 
     def __init__(self, storage: Storage, path: str, size: int) -> None:
         super().__init__()

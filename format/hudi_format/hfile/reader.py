@@ -37,7 +37,7 @@ _WITH_MVCC = struct.pack(">i", 1)
 
 @dataclass(frozen=True, slots=True)
 class HFile:
-    """An HFile whose trailer, file info and root index have been read; data blocks are read when asked for.
+    """An HFile whose trailer, file info and root index have been read; data blocks are read when requested.
 
     `rows` are the rows of the root index' keys.
 

@@ -67,7 +67,7 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
 
 
 def decode_avro_arrow(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS) -> pa.Table:
-    """The records of an Avro or HFile data block, or of another type that is asked for, with the types of its schema.
+    """The records of an Avro or HFile data block, or of another type that is requested, with the types of its schema.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for an unbounded schema.
@@ -148,7 +148,7 @@ def decode_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
 
 
 def decode_command(block: RawBlock, file: str) -> RollbackCommand:
-    """The rollback that a command block asks for.
+    """The rollback that a command block requests.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for another command, content, or a missing instant.

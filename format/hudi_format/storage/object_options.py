@@ -1,7 +1,7 @@
 """Options of object stores: the library's own names, and Hadoop's `fs.s3a.*` as other names for them.
 
 Whatever is not given here is taken from the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`) by the library. The metadata
-address of the machine is asked for credentials only where an option says so.
+address of the machine is requested credentials only where an option says so.
 """
 
 import difflib

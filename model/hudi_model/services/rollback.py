@@ -34,7 +34,7 @@ def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -
 
 
 def is_expired(table: Table, write: InstantTime, now: InstantTime, settings: Mapping[str, str]) -> bool:
-    """Whether a write has missed more heartbeats than are tolerated; one that has none is dead.
+    """Whether a write has missed more heartbeats than are tolerated; one that has none has failed.
 
     Clauses: RB-002.
     """
@@ -133,7 +133,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
         durable.DeleteMarkers(plan.target),
-        durable.BeatHeart(plan.target, None),
+        durable.WriteHeartbeat(plan.target, None),
     )
     return with_metadata(table, effects)
 

@@ -22,7 +22,7 @@ TWICE = 2
 
 
 def being_built(view: View, metadata: Table) -> tuple[IndexDefinition, ...]:
-    """The indexes that an indexing action is building; what a dead one left is no index.
+    """The indexes that an indexing action is building; what a failed one left is no index.
 
     Clauses: IG-003, IG-005.
     """

@@ -62,28 +62,28 @@ class QueryBuilder:
         self.questions.append(Question(name, op, then, tuple(clauses.split()), tuple(kills.split()), params))
 
     def snapshot(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
-        """Ask for the latest completed state."""
+        """Read the latest completed state."""
         self.query("read_snapshot", name, then, clauses, kills, **params)
 
     def as_of(self, instant: str, name: str, then: str, clauses: str, kills: str) -> None:
-        """Ask for the state as of an instant."""
+        """Read the state as of an instant."""
         self.query("read_as_of", name, then, clauses, kills, instant=instant)
 
     def optimized(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
-        """Ask for the rows of base files."""
+        """Read the rows of base files."""
         self.query("read_optimized", name, then, clauses, kills, **params)
 
     def incremental(  # noqa: PLR0917 - begin and end come first, as in the protocol
         self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str, **params: Any
     ) -> None:
-        """Ask for the rows that writes of a range brought."""
+        """Read the rows that writes of a range brought."""
         until = {} if end is None else {"end": end}
         self.query("read_incremental", name, then, clauses, kills, begin=begin, **until, **params)
 
     def changes(  # noqa: PLR0917 - likewise
         self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str
     ) -> None:
-        """Ask for the changes that writes of a range made."""
+        """Read the changes that writes of a range made."""
         until = {} if end is None else {"end": end}
         self.query("read_changes", name, then, clauses, kills, begin=begin, **until)
 
@@ -92,11 +92,11 @@ class QueryBuilder:
         self.query("list_file_slices", name, then, clauses, kills, **params)
 
     def instants(self, name: str, then: str, clauses: str, kills: str) -> None:
-        """Ask for the timeline."""
+        """Read the timeline."""
         self.query("list_timeline", name, then, clauses, kills)
 
     def full_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
-        """Ask for the timeline, archived actions too."""
+        """Read the timeline, archived actions too."""
         self.query("list_timeline", name, then, clauses, kills, include_history=True)
 
     def info(self, name: str, then: str, clauses: str, kills: str) -> None:

@@ -20,7 +20,7 @@ def _uncommitted_block_visible(original: Function) -> Function:
 @mutant(
     "rollbacks-and-commits-ignored",
     "LF-015 LF-016",
-    "Every data and delete block is read, whoever wrote or disowned it.",
+    "Every data and delete block is read, whichever write made it, rolled back or not.",
     "blocks.effective_blocks",
 )
 def _rollbacks_and_commits_ignored(_: Function) -> Function:

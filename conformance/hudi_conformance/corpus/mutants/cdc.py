@@ -77,7 +77,7 @@ def _by_commit_time(original: Function) -> Function:
     return named
 
 
-@mutant("gone-rows-untold", "CD-005", "Rows that are gone are no change.", "incremental.derived_changes")
+@mutant("deleted-rows-unreported", "CD-005", "Deleted rows are no change.", "incremental.derived_changes")
 def _gone_rows_untold(original: Function) -> Function:
     return lambda *arguments: (one for one in original(*arguments) if one.operation != DELETE)
 

@@ -31,7 +31,7 @@ def _concurrent_set_by_begin_time(_: Function) -> Function:
     return started_after
 
 
-@mutant("plans-never-conflict", "OW-006", "Plans are in nobody's way.", "conflicts.concurrent_set")
+@mutant("plans-never-conflict", "OW-006", "Plans conflict with nothing.", "conflicts.concurrent_set")
 def _plans_never_conflict(_: Function) -> Function:
     def writes_only(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
         done = (one for one in completed_data(timeline) if one.requested not in write.seen)
@@ -105,12 +105,16 @@ def _log_slice_by_requested_time(_: Function) -> Function:
     return by_request
 
 
-@mutant("locks-are-shared", "LK-001", "A lock is given to everyone who asks.", "hudi_model_tools.locks.acquire")
+@mutant(
+    "locks-are-shared", "LK-001", "A lock is given to every process that requests it.", "hudi_model_tools.locks.acquire"
+)
 def _locks_are_shared(_: Function) -> Function:
     return lambda _lease, holder, _now, until: Lease(holder, until)
 
 
-@mutant("lost-lease-still-counts", "LK-002", "Whoever once had a lock has it.", "hudi_model_tools.locks.refuse_lost")
+@mutant(
+    "lost-lease-still-counts", "LK-002", "A process that once had a lock has it.", "hudi_model_tools.locks.refuse_lost"
+)
 def _lost_lease_still_counts(_: Function) -> Function:
     return lambda _lease, _holder, _now: None
 

@@ -8,7 +8,7 @@ from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
 @mutant(
-    "newest-manifest-whatever-the-version",
+    "newest-manifest-ignores-the-version",
     "HS-003 HS-004",
     "The newest manifest that parses is read, whatever the version file says.",
     "history.current_manifest",

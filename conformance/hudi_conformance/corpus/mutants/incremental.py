@@ -70,12 +70,12 @@ def _one_log(original: Function) -> Function:
 
 
 @mutant(
-    "commit-times-tell-all",
+    "ranges-by-commit-time-alone",
     "IN-001",
-    "A row changed if its commit time says so, and at no other time.",
+    "A row changed at its commit time, and at no other time.",
     "incremental.is_another",
 )
-def _commit_times_tell_all(_: Function) -> Function:
+def _ranges_by_commit_time_alone(_: Function) -> Function:
     return lambda _row, _earlier: False
 
 
@@ -101,7 +101,7 @@ def _released_rows_alone(original: Function) -> Function:
 @mutant(
     "range-has-columns-of-its-end",
     "IN-009",
-    "A range has the columns as of its end, whatever is asked for.",
+    "A range has the columns as of its end, whatever is requested.",
     "incremental.read_incremental",
 )
 def _range_has_columns_of_its_end(original: Function) -> Function:
@@ -111,7 +111,7 @@ def _range_has_columns_of_its_end(original: Function) -> Function:
 @mutant(
     "range-has-the-newest-columns",
     "IN-009",
-    "A range has the columns of the newest commit, whatever is asked for.",
+    "A range has the columns of the newest commit, whatever is requested.",
     "incremental.read_incremental",
 )
 def _range_has_the_newest_columns(original: Function) -> Function:

@@ -30,12 +30,12 @@ def _column_names_hashed_in_capitals(original: Function) -> Function:
 
 
 @mutant(
-    "records-tell-their-key",
+    "record-key-from-its-own-field",
     "MT-018",
-    "The key of a record is what its own field says.",
+    "The key of a record is that of its own field.",
     "hudi_format.metadata.codec.metadata_record",
 )
-def _records_tell_their_key(original: Function) -> Function:
+def _record_key_from_its_own_field(original: Function) -> Function:
     return lambda raw, _key: original(raw, "")
 
 

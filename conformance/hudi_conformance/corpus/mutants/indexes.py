@@ -196,13 +196,13 @@ def _negation_of_bounds(original: Function) -> Function:
     return possible
 
 
-@mutant("logs-unjudged", "IX-054 IX-058", "A slice is judged by its base file.", "pruning.facts_of")
-def _logs_unjudged(original: Function) -> Function:
+@mutant("slices-pruned-by-base-file", "IX-054 IX-058", "A slice is pruned by its base file.", "pruning.facts_of")
+def _slices_pruned_by_base_file(original: Function) -> Function:
     return lambda view, found, known: original(view, replace(found, log_files=()) if found.base_file else found, known)
 
 
-@mutant("base-file-unjudged", "IX-054", "A slice with logs is judged by them.", "pruning.facts_of")
-def _base_file_unjudged(original: Function) -> Function:
+@mutant("slices-pruned-by-logs", "IX-054", "A slice with logs is pruned by them.", "pruning.facts_of")
+def _slices_pruned_by_logs(original: Function) -> Function:
     return lambda view, found, known: original(
         view, replace(found, base_file=None) if found.log_files else found, known
     )
@@ -245,8 +245,8 @@ def _first_of_each(rows: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, rows[key]
 
 
-@mutant("record-index-of-nobody", "IX-055 IX-020", "No key lives where it is asked for.", "pruning.key_of_value")
-def _record_index_of_nobody(original: Function) -> Function:
+@mutant("record-index-finds-nothing", "IX-055 IX-020", "No key is where it is looked up.", "pruning.key_of_value")
+def _record_index_finds_nothing(original: Function) -> Function:
     def reversed_key(*arguments: Any) -> str | None:
         found: str | None = original(*arguments)
         return found and f"{found} "
@@ -254,7 +254,7 @@ def _record_index_of_nobody(original: Function) -> Function:
     return reversed_key
 
 
-@mutant("secondary-index-of-nothing", "IX-057", "A value that is asked for has no row.", "pruning.secondary_key")
+@mutant("secondary-index-of-nothing", "IX-057", "A value that is looked up has no row.", "pruning.secondary_key")
 def _secondary_index_of_nothing(original: Function) -> Function:
     return lambda value, key: original(f"{value} ", key)
 
@@ -275,7 +275,7 @@ def _expressions_never_match(original: Function) -> Function:
 @mutant(
     "any-index-of-the-folder-is-checked",
     "MT-007",
-    "Indexes that nobody uses are held against the table.",
+    "Violations are reported of indexes that no reader uses.",
     "hudi_model_tools.checks.metadata.property_names",
 )
 def _any_index_of_the_folder_is_checked(original: Function) -> Function:

@@ -54,7 +54,7 @@ def _checksum_demanded(original: Function) -> Function:
 @mutant(
     "partitions-filtered-by-folder",
     "RD-012 DM-033",
-    "Partitions are left out whose folder is not the value that a filter asks for.",
+    "Partitions are left out whose folder is not the value that a filter requests.",
     "queries.answer",
 )
 def _partitions_filtered_by_folder(original: Function) -> Function:
@@ -191,7 +191,7 @@ def _inserts_into_small_files_merge(original: Function) -> Function:
 @mutant(
     "metadata-never-updated",
     "MT-003",
-    "Actions do not tell the metadata table of themselves.",
+    "Actions do not update the metadata table.",
     "metadata.with_metadata",
 )
 def _metadata_never_updated(_: Function) -> Function:

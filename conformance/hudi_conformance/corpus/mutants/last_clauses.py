@@ -103,9 +103,12 @@ def _given_up_payloads_contradict_their_modes(_: Function) -> Function:
 
 
 @mutant(
-    "rebuilders-say-nothing", "SR-011", "Who rebuilds a table does not say what it cannot know.", "recovery.unknown"
+    "rebuild-reports-nothing-unknown",
+    "SR-011",
+    "A rebuild does not report what it cannot know.",
+    "recovery.unknown",
 )
-def _rebuilders_say_nothing(_: Function) -> Function:
+def _rebuild_reports_nothing_unknown(_: Function) -> Function:
     return tuple
 
 
@@ -134,7 +137,7 @@ def _recovery_takes_the_first_write_alone(original: Function) -> Function:
 
 
 @mutant(
-    "writers-pass-by-what-is-being-built",
+    "writers-ignore-indexes-being-built",
     "IG-003",
     "A write logs to the indexes that readers use, and to no other.",
     "metadata.logged_to",

@@ -178,12 +178,12 @@ def _indexer_stops_at_its_plan(original: Function) -> Function:
 
 
 @mutant(
-    "writer-drops-unasked-indexes",
+    "writer-drops-unrequested-indexes",
     "MT-009 IG-003",
-    "A writer drops what it does not ask for.",
+    "A writer drops what it does not request.",
     "metadata.configured_effects",
 )
-def _writer_drops_unasked_indexes(original: Function) -> Function:
+def _writer_drops_unrequested_indexes(original: Function) -> Function:
     def dropping(table: Table, settings: Mapping[str, str]) -> Effects:
         there = {one.name for one in table.metadata.indexes} if table.metadata else set()
         unasked = there - {"files", *(one.name for one in wanted(settings))}
@@ -209,7 +209,7 @@ def _unknown_part_is_false(original: Function) -> Function:
 @mutant(
     "record-index-for-any-column",
     "IX-055",
-    "The record index is asked for the values of any column.",
+    "The record index answers the values of any column.",
     "pruning.key_of_value",
 )
 def _record_index_for_any_column(_: Function) -> Function:

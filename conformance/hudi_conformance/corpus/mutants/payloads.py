@@ -48,7 +48,7 @@ def _payload_by_commit_time(original: Function) -> Function:
 @mutant(
     "unknown-merger-overwrites",
     "PL-011 MG-001",
-    "Where nobody knows the payload class, the later write wins.",
+    "Where the payload class is unknown, the later write wins.",
     "merge_modes.custom_rule",
 )
 def _unknown_merger_overwrites(original: Function) -> Function:

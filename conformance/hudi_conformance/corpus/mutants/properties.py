@@ -110,7 +110,7 @@ def _escapes_stay(_: Function) -> Function:
 @mutant(
     "keys-are-a-setting",
     "PR-022",
-    "Key, partition and ordering columns are settings of whoever asks.",
+    "Key, partition and ordering columns are settings of the reader.",
     "configuration.configure",
 )
 def _keys_are_a_setting(original: Function) -> Function:

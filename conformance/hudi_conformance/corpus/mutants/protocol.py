@@ -11,20 +11,22 @@ from hudi_model_tools.programs import LocalState, Step
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("lock-for-everyone", "LK-001", "Whoever asks for the lock gets it.", "hudi_model_tools.protocol.is_free")
+@mutant(
+    "lock-for-everyone", "LK-001", "Every process that requests the lock gets it.", "hudi_model_tools.protocol.is_free"
+)
 def _lock_for_everyone(_: Function) -> Function:
     return lambda _shared: True
 
 
-@mutant("lease-never-ends", "LK-002", "The dead keep the lock.", "hudi_model_tools.protocol.lease_ended")
+@mutant("lease-never-ends", "LK-002", "A failed process keeps the lock.", "hudi_model_tools.protocol.lease_ended")
 def _lease_never_ends(_: Function) -> Function:
     return lambda shared, _process: shared
 
 
 @mutant(
-    "heart-of-the-dead-beats",
+    "failed-writer-keeps-its-heartbeat",
     "RB-002",
-    "The heartbeat of the dead goes on.",
+    "The heartbeat of a failed writer goes on.",
     "hudi_model_tools.protocol.with_expired_heartbeat",
 )
 def _failed_writers_keep_a_heartbeat(_: Function) -> Function:

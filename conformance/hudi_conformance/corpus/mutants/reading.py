@@ -110,7 +110,7 @@ def _meta_columns_leaked(original: Function) -> Function:
     return lambda stored, schema, selection: original(stored, schema, replace(selection, meta_columns=True))
 
 
-@mutant("meta-columns-never", "MF-002", "Meta columns are not answered when asked for.", "queries.chosen_schema")
+@mutant("meta-columns-never", "MF-002", "Meta columns are not answered when requested.", "queries.chosen_schema")
 def _meta_columns_never(original: Function) -> Function:
     return lambda stored, schema, selection: original(stored, schema, replace(selection, meta_columns=False))
 

@@ -70,7 +70,7 @@ def _write_forgotten_before_its_files(original: Function) -> Function:
 
 
 @mutant(
-    "living-writes-are-failed", "RB-002", "A write whose heart beats is rolled back.", "services.rollback.is_expired"
+    "live-writes-are-failed", "RB-002", "A write with a live heartbeat is rolled back.", "services.rollback.is_expired"
 )
 def _active_writes_are_failed(_: Function) -> Function:
     return lambda _table, _write, _now, _settings: True
@@ -99,7 +99,7 @@ def _restore_oldest_first(original: Function) -> Function:
     return lambda opened, savepoint: original(opened, savepoint)[::-1]
 
 
-@mutant("savepoint-of-cleaned-files", "SR-001", "A savepoint asks for no clean.", "services.savepoints.savepoint")
+@mutant("savepoint-of-cleaned-files", "SR-001", "A savepoint looks at no clean.", "services.savepoints.savepoint")
 def _savepoint_of_cleaned_files(original: Function) -> Function:
     def unaware(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:
         others = tuple(one for one in table.timeline if one.action is not Action.CLEAN)
@@ -199,7 +199,7 @@ def _upgrade_to_commit_time(_: Function) -> Function:
 @mutant(
     "restore-overlooks-the-archive",
     "SR-004",
-    "A restore asks the active timeline only.",
+    "A restore reads the active timeline only.",
     "services.savepoints.full_timeline",
 )
 def _restore_overlooks_the_archive(_: Function) -> Function:
@@ -219,6 +219,6 @@ def _saved_writes_begin_nothing(original: Function) -> Function:
     return of_others
 
 
-@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "queries.is_saved")
+@mutant("savepoints-are-ignored", "SR-008", "Whether an instant is saved does not matter.", "queries.is_saved")
 def _savepoints_are_ignored(_: Function) -> Function:
     return lambda _timeline, _instant: False

@@ -80,24 +80,24 @@ def _clean_goes_by_what_is_old_by_then(original: Function) -> Function:
 
 
 @mutant(
-    "writers-have-no-heart",
+    "writers-without-heartbeat",
     "MK-005 RB-002",
-    "Where failed writes are cleaned lazily a write does not beat.",
+    "Where failed writes are cleaned lazily a write has no heartbeat.",
     "writers.heartbeat",
 )
 def _writers_have_no_heartbeat(_: Function) -> Function:
     return lambda _write, _moment: ()
 
 
-@mutant("the-dead-are-spared", "RB-001 RB-002", "No heart ever stops.", "services.rollback.is_expired")
-def _failed_writes_are_spared(_: Function) -> Function:
+@mutant("expired-writes-are-kept", "RB-001 RB-002", "No heartbeat ever expires.", "services.rollback.is_expired")
+def _expired_writes_are_kept(_: Function) -> Function:
     return lambda _table, _write, _now, _settings: False
 
 
 @mutant(
     "never-means-eager",
     "RB-001",
-    "Failed writes are rolled back though nobody is to.",
+    "Failed writes are rolled back though the policy is never.",
     "services.rollback.failed_writes",
 )
 def _never_means_eager(original: Function) -> Function:
@@ -196,7 +196,7 @@ def _cleans_all_but_the_newest(original: Function) -> Function:
 @mutant(
     "unknown-policies-keep-all",
     "CN-001",
-    "A policy that nobody knows keeps everything.",
+    "An unknown policy keeps everything.",
     "services.cleaning.earliest_to_retain",
 )
 def _unknown_policies_keep_all(original: Function) -> Function:
@@ -237,7 +237,12 @@ def _restore_needs_no_savepoint(original: Function) -> Function:
     return to_any
 
 
-@mutant("savepoint-of-anything", "SR-001", "What is saved is not asked.", "services.savepoints.savepoint")
+@mutant(
+    "savepoint-of-anything",
+    "SR-001",
+    "Whether the instant can be saved is not checked.",
+    "services.savepoints.savepoint",
+)
 def _savepoint_of_anything(original: Function) -> Function:
     def saved(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:
         try:
@@ -250,7 +255,7 @@ def _savepoint_of_anything(original: Function) -> Function:
 
 
 @mutant(
-    "restore-spares-the-pending",
+    "restore-keeps-pending-actions",
     "SR-005",
     "What has not completed is not undone.",
     "services.savepoints.instants_after",
@@ -291,9 +296,9 @@ def _rollback_takes_older_files(original: Function) -> Function:
 
 
 @mutant(
-    "completes-whatever-became-of-it",
+    "completes-after-its-rollback",
     "TL-023",
-    "A write completes though somebody has taken it back.",
+    "A write completes though it was rolled back.",
     "conflicts.may_complete",
 )
 def _completes_whatever_became_of_it(_: Function) -> Function:

@@ -220,12 +220,12 @@ def _copy_on_write_is_compacted(original: Function) -> Function:
 
 
 @mutant(
-    "unasked-indexes-are-planned",
+    "unrequested-indexes-are-planned",
     "IG-001",
-    "Statistics of columns are planned though nobody asks for them.",
+    "Statistics of columns are planned though they are not requested.",
     "services.indexing.schedule",
 )
-def _unasked_indexes_are_planned(original: Function) -> Function:
+def _unrequested_indexes_are_planned(original: Function) -> Function:
     def generous(table: Table, requested: InstantTime, settings: plans.Settings, *given: Any) -> Effects:
         changed = {**settings, "hoodie.metadata.index.column.stats.enable": "true"}
         effects: Effects = original(table, requested, changed, *given)

@@ -244,18 +244,18 @@ def _numbers_become_texts(original: Function) -> Function:
     return anyhow
 
 
-@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "writers.written_field")
+@mutant("evolution-without-request", "DM-005", "Columns are widened without a request.", "writers.written_field")
 def _evolution_is_not_configured(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 
-@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "writers.written_field")
+@mutant("evolution-is-ignored", "DM-005", "No column is widened, requested or not.", "writers.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, False)
 
 
 @mutant(
-    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "writers.written_field"
+    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is requested.", "writers.written_field"
 )
 def _wider_types_lose_values(original: Function) -> Function:
     def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:

@@ -22,7 +22,7 @@ from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTIT
 _LOGS = ("base-parquet", "log-avro", "log-delete")
 
 
-def ask_cow_upserts(table: WrittenTable) -> None:
+def query_cow_upserts(table: WrittenTable) -> None:
     """Two inserts, upserts with late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004 TT-001", "oldest-base-file")
     one_partition = {"filter": ["region", "=", "north"], "columns": ["id", "ts"]}
@@ -34,7 +34,7 @@ def ask_cow_upserts(table: WrittenTable) -> None:
     meta_fields(table)
 
 
-def ask_cow_late_data(table: WrittenTable) -> None:
+def query_cow_late_data(table: WrittenTable) -> None:
     """Late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
     first_commit(table)
@@ -51,14 +51,14 @@ def ask_cow_late_data(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, event time: late rows lose, deletes of both kinds",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_cow_late_data,
+    queries=query_cow_late_data,
 )
 @kept(
     "v8/apache_cow_deletes",
     by="1.0.2",
     title="Version 8, copy-on-write, event time, folders without field names: late rows and deletes",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_cow_late_data,
+    queries=query_cow_late_data,
     given="Late rows, rows that mark themselves deleted, a delete operation; folders without field names.",
 )
 @kept(
@@ -66,7 +66,7 @@ def ask_cow_late_data(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, copy-on-write: upserts, late rows, deletes of both kinds",
     features=("base-parquet",),
-    queries=ask_cow_upserts,
+    queries=query_cow_upserts,
 )
 def cow_late_data(table: TableWriter) -> None:
     """Two inserts, an upsert in which some rows are late, rows that mark themselves deleted, a delete operation."""
@@ -86,7 +86,7 @@ _DECIDE = "ordering values and deletes decide"
 _DECIDE_KILLS = "event-time-ignores-ordering deletes-ignored"
 
 
-def ask_event_time(table: WrittenTable) -> None:
+def query_event_time(table: WrittenTable) -> None:
     """Late rows, deletes with and without ordering value, a deleted key again."""
     old = table.version == 6
     of_version = {6: "MG-009 PR-006", 9: "MG-012 PR-006"}.get(table.version)
@@ -108,7 +108,7 @@ def ask_event_time(table: WrittenTable) -> None:
         since_first(table)
 
 
-def ask_event_time_by_1_1(table: WrittenTable) -> None:
+def query_event_time_by_1_1(table: WrittenTable) -> None:
     """The same steps by release 1.1.1, asked to write version 6: properties carry names of both times."""
     table.snapshot("snapshot", _DECIDE, "MG-003 MG-005 MG-006 MG-013", _DECIDE_KILLS)
     first_commit(table)
@@ -126,14 +126,14 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read, event time: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "record-positions", "merge-event-time"),
-    queries=ask_event_time,
+    queries=query_event_time,
 )
 @kept(
     "v8/apache_mor_event_time",
     by="1.0.2",
     title="Version 8, merge-on-read, event time: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "record-positions", "merge-event-time"),
-    queries=ask_event_time,
+    queries=query_event_time,
     given="Late rows, deletes with and without ordering value, a deleted key again; written by release 1.0.2.",
 )
 @kept(
@@ -141,7 +141,7 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read, DefaultHoodieRecordPayload: late rows, soft and hard deletes, a key that returns",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_event_time,
+    queries=query_event_time,
     given="Late rows, deletes with and without ordering value, a deleted key again; written by release 0.15.",
 )
 @kept(
@@ -149,7 +149,7 @@ def ask_event_time_by_1_1(table: WrittenTable) -> None:
     by="1.1.1",
     title="Version 6 as Apache Hudi 1.1.1 writes it on request, merge-on-read, event time",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_event_time_by_1_1,
+    queries=query_event_time_by_1_1,
 )
 def mor_event_time(table: TableWriter) -> None:
     """Two inserts, logs with newer and late rows, deletes with and without ordering value, a deleted key again."""
@@ -172,7 +172,7 @@ _LAST_WINS = {
 _NOT_BACK = {6: ("MG-005 LF-016",), 8: ("MG-005 RD-010",), 9: ("MG-005 RD-010", "deletes-ignored")}
 
 
-def ask_commit_time(table: WrittenTable) -> None:
+def query_commit_time(table: WrittenTable) -> None:
     """No ordering field: upserts, a delete and its key again; no partitions."""
     table.snapshot("snapshot", "the last write of a key stands", *_LAST_WINS[table.version])
     first_commit(table)
@@ -190,14 +190,14 @@ def ask_commit_time(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read, commit time, not partitioned: the last write wins whatever its ts",
     features=(*_LOGS, "merge-commit-time"),
-    queries=ask_commit_time,
+    queries=query_commit_time,
 )
 @kept(
     "v8/apache_mor_commit_time",
     by="1.1.1",
     title="Version 8 as Apache Hudi 1.1.1 writes it on request, merge-on-read, commit time, not partitioned",
     features=(*_LOGS, "record-positions", "merge-commit-time"),
-    queries=ask_commit_time,
+    queries=query_commit_time,
     given="Upserts whose ordering values fall, commit time ordering, a delete and its key again.",
 )
 @kept(
@@ -205,7 +205,7 @@ def ask_commit_time(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read, OverwriteWithLatestAvroPayload, not partitioned",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload"),
-    queries=ask_commit_time,
+    queries=query_commit_time,
     given="Upserts whose ordering values fall, under the payload that overwrites; a delete, and the key again.",
 )
 def mor_commit_time(table: TableWriter) -> None:

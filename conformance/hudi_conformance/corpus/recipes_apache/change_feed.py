@@ -38,7 +38,7 @@ def _history(table: TableWriter, mode: str) -> None:
     table.upsert(_rows(orders((8,), 100, "new"), orders((0,), 300, "again")))
 
 
-def _ask_feed(table: WrittenTable, kills: str) -> None:
+def _query_feed(table: WrittenTable, kills: str) -> None:
     table.changes("0", None, "changes", "every change that any write made", "CD-002 CD-003 CD-008 CD-009", kills)
     table.changes(
         table.after(1),
@@ -60,9 +60,9 @@ def _ask_feed(table: WrittenTable, kills: str) -> None:
     table.snapshot("snapshot", "change logs change no row", "LF-018 CD-010", "oldest-base-file")
 
 
-def ask_key_only(table: WrittenTable) -> None:
+def query_key_only(table: WrittenTable) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; keys are logged."""
-    _ask_feed(table, "logged-images-only before-is-after one-change-log")
+    _query_feed(table, "logged-images-only before-is-after one-change-log")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
@@ -73,16 +73,16 @@ def ask_key_only(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed of operations and keys: both images come from the base files",
     features=_COW,
-    queries=ask_key_only,
+    queries=query_key_only,
 )
 def key_only(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
     _history(table, "OP_KEY_ONLY")
 
 
-def ask_before(table: WrittenTable) -> None:
+def query_before(table: WrittenTable) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert; rows before are logged."""
-    _ask_feed(table, "logged-images-only one-change-log")
+    _query_feed(table, "logged-images-only one-change-log")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
@@ -93,23 +93,23 @@ def ask_before(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed with before images: after images come from the base files",
     features=_COW,
-    queries=ask_before,
+    queries=query_before,
 )
 def before(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
     _history(table, "DATA_BEFORE")
 
 
-def ask_before_after(table: WrittenTable) -> None:
+def query_before_after(table: WrittenTable) -> None:
     """An insert, an upsert, a partition overwritten, all keys of a file group deleted; both rows are logged."""
-    _ask_feed(table, "one-change-log")
+    _query_feed(table, "one-change-log")
     table.changes(
         table.after(1),
         table.after(2),
         "changes-overwritten",
         "rows of the replaced group are deleted, those of the new one inserted",
         "CD-005",
-        "gone-rows-untold",
+        "deleted-rows-unreported",
     )
     timeline(table)
     meta_fields(table)
@@ -121,7 +121,7 @@ def ask_before_after(table: WrittenTable) -> None:
     by="1.1.1",
     title="A change feed with both images, a file group emptied, a partition overwritten",
     features=_COW,
-    queries=ask_before_after,
+    queries=query_before_after,
 )
 def before_after(table: TableWriter) -> None:
     """Insert, an upsert, one partition overwritten, then all keys of the other partition's file group deleted."""
@@ -132,7 +132,7 @@ def before_after(table: TableWriter) -> None:
     table.delete(_rows(orders((0, 2), 500, "all of one group")))
 
 
-def ask_merge_on_read(table: WrittenTable) -> None:
+def query_merge_on_read(table: WrittenTable) -> None:
     """An insert, two upserts into logs, a compaction that logs changes, an upsert with a late row, a delete."""
     table.changes(
         "0",
@@ -140,7 +140,7 @@ def ask_merge_on_read(table: WrittenTable) -> None:
         "changes",
         "what the logs changed, and nothing for the compaction",
         "CD-004 CD-005 CD-007",
-        "services-change-rows copied-rows-are-changes gone-rows-untold",
+        "services-change-rows copied-rows-are-changes deleted-rows-unreported",
     )
     table.changes(
         table.after(2),
@@ -180,7 +180,7 @@ def ask_merge_on_read(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with a change feed: log appends, a compaction, a delete",
     features=(*_MOR, "log-delete"),
-    queries=ask_merge_on_read,
+    queries=query_merge_on_read,
 )
 def merge_on_read(table: TableWriter) -> None:
     """Insert, two upserts into logs, a compaction, an upsert with a late row, a delete; not partitioned."""

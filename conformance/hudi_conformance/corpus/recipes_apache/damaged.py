@@ -22,7 +22,7 @@ _LOGS = ("base-parquet", "log-avro", "log-corrupt")
 _MAGIC = b"#HUDI#"
 
 
-def ask_torn_log(table: WrittenTable) -> None:
+def query_torn_log(table: WrittenTable) -> None:
     """The newest log of one slice is cut inside its block."""
     old = table.version == 6
     table.snapshot(
@@ -47,14 +47,14 @@ def ask_torn_log(table: WrittenTable) -> None:
     by="1.1.1",
     title="The last log of one slice is cut inside its block; the same commit's log of the other region is whole",
     features=(*_LOGS, "merge-event-time"),
-    queries=ask_torn_log,
+    queries=query_torn_log,
 )
 @kept(
     "v6/apache_mor_torn_log",
     by="0.15.0",
     title="Version 6, a log cut inside its block and whole logs after it",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_torn_log,
+    queries=query_torn_log,
     given="One log file cut inside its block, whole ones after it.",
 )
 def torn_log(table: TableWriter) -> None:
@@ -68,7 +68,7 @@ def torn_log(table: TableWriter) -> None:
         table.upsert([*orders((2,), 250, "after"), *orders((6,), 20, "late after")])
 
 
-def ask_garbage_between_blocks(table: WrittenTable) -> None:
+def query_garbage_between_blocks(table: WrittenTable) -> None:
     """Bytes that are no block between the two blocks of one log file."""
     table.snapshot(
         "snapshot",
@@ -89,7 +89,7 @@ def ask_garbage_between_blocks(table: WrittenTable) -> None:
     by="1.1.1",
     title="Garbage behind a block makes that block corrupt too; the reader finds the one after it",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    queries=ask_garbage_between_blocks,
+    queries=query_garbage_between_blocks,
 )
 def garbage_between_blocks(table: TableWriter) -> None:
     """Insert and two upserts, the second with a delete block; 45 bytes are then put between its two blocks."""

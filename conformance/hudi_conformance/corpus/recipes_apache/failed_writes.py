@@ -20,7 +20,7 @@ from hudi_conformance.corpus.recipes_apache.writer import TableWriter
 _LOGS = ("base-parquet", "log-avro")
 
 
-def ask_rollback_block(table: WrittenTable) -> None:
+def query_rollback_block(table: WrittenTable) -> None:
     """A failed upsert that command blocks took back, then others."""
     table.snapshot(
         "snapshot", "the failed write left no trace in the rows", "LF-015 TL-017", "rollbacks-and-commits-ignored"
@@ -39,7 +39,7 @@ def ask_rollback_block(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, a failed write undone by rollback blocks",
     features=(*_LOGS, "log-rollback", "payload-DefaultHoodieRecordPayload"),
-    queries=ask_rollback_block,
+    queries=query_rollback_block,
 )
 def rollback_block(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies, an upsert that first rolls it back, one more."""
@@ -47,7 +47,7 @@ def rollback_block(table: TableWriter) -> None:
     table.upsert([*orders((2, 4), 250, "last"), *deletes((5,), 250)])
 
 
-def ask_failed_write(table: WrittenTable) -> None:
+def query_failed_write(table: WrittenTable) -> None:
     """Insert, upsert, an upsert that died."""
     if table.version == 6:
         then = "blocks of the failed instant are not read"
@@ -66,7 +66,7 @@ def ask_failed_write(table: WrittenTable) -> None:
     since_first(table)
 
 
-def ask_cow_failed_write(table: WrittenTable) -> None:
+def query_cow_failed_write(table: WrittenTable) -> None:
     """Insert, upsert, an upsert that died after its base files were written."""
     table.snapshot(
         "snapshot", "newer base files without a commit are not read", "RD-002", "uncommitted-base-file-visible"
@@ -85,21 +85,21 @@ def ask_cow_failed_write(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, a failed write left as it died: newer base files without a commit",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_cow_failed_write,
+    queries=query_cow_failed_write,
 )
 @kept(
     "v8/apache_mor_failed_write",
     by="1.0.2",
     title="Version 8, a failed write left as it died: logs and a base file without a commit",
     features=(*_LOGS, "merge-event-time"),
-    queries=ask_failed_write,
+    queries=query_failed_write,
 )
 @kept(
     "v6/apache_mor_failed_write",
     by="0.15.0",
     title="Version 6, a failed write left as it died: its log blocks are of no committed instant",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_failed_write,
+    queries=query_failed_write,
 )
 def failed_write(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies; nothing after it."""
@@ -109,7 +109,7 @@ def failed_write(table: TableWriter) -> None:
     table.fail([*orders((0, 1, 3), 300, "never"), *orders((30, 31), 300, "never new")])
 
 
-def ask_rolled_back(table: WrittenTable) -> None:
+def query_rolled_back(table: WrittenTable) -> None:
     """A failed upsert rolled back, one more upsert, and a last one that died and stays."""
     table.snapshot("snapshot", "neither failed write is read", "TL-017 RD-002", "inflight-counts-as-committed")
     first_commit(table)
@@ -126,7 +126,7 @@ def ask_rolled_back(table: WrittenTable) -> None:
     by="1.1.1",
     title="A failed write undone: its files and its instant are gone, a rollback stands in the timeline",
     features=(*_LOGS, "merge-event-time"),
-    queries=ask_rolled_back,
+    queries=query_rolled_back,
 )
 def rolled_back(table: TableWriter) -> None:
     """Insert, upsert, an upsert that dies, an upsert that first rolls it back, a last one that dies and stays."""

@@ -85,7 +85,7 @@ _VALID = "released indexes hold what files and merged rows give"
 _LISTS = "MT-001 MT-003 MT-005 MT-010 MT-018 MT-024"
 
 
-def _ask_statistics(table: WrittenTable) -> None:
+def _query_statistics(table: WrittenTable) -> None:
     skipping(
         table,
         "number",
@@ -129,16 +129,16 @@ def _ask_statistics(table: WrittenTable) -> None:
     )
 
 
-def ask_mor_statistics(table: WrittenTable) -> None:
+def query_mor_statistics(table: WrittenTable) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
-    _ask_statistics(table)
+    _query_statistics(table)
     skipping(
         table,
         "of-log",
         ["note", "=", "Note-3"],
         "values that a log alone has are found",
         "IX-054 MT-011",
-        "logs-unjudged",
+        "slices-pruned-by-base-file",
     )
     deep_check(
         table,
@@ -154,9 +154,9 @@ def ask_mor_statistics(table: WrittenTable) -> None:
     since_first(table)
 
 
-def ask_cow_statistics(table: WrittenTable) -> None:
+def query_cow_statistics(table: WrittenTable) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and bloom filters."""
-    _ask_statistics(table)
+    _query_statistics(table)
     skipping(
         table,
         "key",
@@ -178,21 +178,21 @@ def ask_cow_statistics(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with statistics of columns and of partitions",
     features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-    queries=ask_mor_statistics,
+    queries=query_mor_statistics,
 )
 @kept(
     "v8/apache_mor_statistics",
     by="1.0.2",
     title="Version 8, merge-on-read with statistics of columns and of partitions",
     features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-    queries=ask_mor_statistics,
+    queries=query_mor_statistics,
 )
 @kept(
     "v6/apache_cow_statistics",
     by="0.15.0",
     title="Version 6, copy-on-write with statistics of columns and bloom filters",
     features=("base-parquet", "payload-DefaultHoodieRecordPayload", "metadata-table"),
-    queries=ask_cow_statistics,
+    queries=query_cow_statistics,
 )
 def statistics(table: TableWriter) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns, and of partitions or keys."""
@@ -202,7 +202,7 @@ def statistics(table: TableWriter) -> None:
     _life(table)
 
 
-def ask_keys(table: WrittenTable) -> None:
+def query_keys(table: WrittenTable) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
     skipping(
         table,
@@ -210,7 +210,7 @@ def ask_keys(table: WrittenTable) -> None:
         ["id", "in", ["k05", "k02", "ключ-03"]],
         "keys are found in the groups that the index names",
         "IX-055 IX-023 MT-017 IX-020",
-        "record-index-of-nobody or-as-and",
+        "record-index-finds-nothing or-as-and",
     )
     skipping(
         table,
@@ -218,7 +218,7 @@ def ask_keys(table: WrittenTable) -> None:
         ["and", ["id", "=", "k05"], ["n", "=", 50]],
         "a key and another column",
         "IX-055 IX-052",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     skipping(
         table,
@@ -247,14 +247,14 @@ def ask_keys(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with bloom filters and a record index",
     features=("base-parquet", "log-avro", "log-delete", "merge-commit-time", "metadata-table"),
-    queries=ask_keys,
+    queries=query_keys,
 )
 @kept(
     "v6/apache_mor_keys",
     by="0.15.0",
     title="Version 6, merge-on-read with bloom filters and a record index",
     features=("base-parquet", "log-avro", "log-delete", "metadata-table"),
-    queries=ask_keys,
+    queries=query_keys,
 )
 def keys(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
@@ -263,7 +263,7 @@ def keys(table: TableWriter) -> None:
     _life(table)
 
 
-def ask_keys_of_partitions(table: WrittenTable) -> None:
+def query_keys_of_partitions(table: WrittenTable) -> None:
     """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
     skipping(
         table,
@@ -271,7 +271,7 @@ def ask_keys_of_partitions(table: WrittenTable) -> None:
         ["id", "=", "k05"],
         "a key is found in each partition that has it",
         "IX-022 IX-055",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     skipping(
         table,
@@ -279,7 +279,7 @@ def ask_keys_of_partitions(table: WrittenTable) -> None:
         ["id", "in", ["k01", "k06"]],
         "keys of either partition are found in its own groups",
         "IX-022 MT-017",
-        "record-index-of-nobody or-as-and",
+        "record-index-finds-nothing or-as-and",
     )
     deep_check(
         table,
@@ -305,7 +305,7 @@ def ask_keys_of_partitions(table: WrittenTable) -> None:
         "merge-commit-time",
         "metadata-table",
     ),
-    queries=ask_keys_of_partitions,
+    queries=query_keys_of_partitions,
 )
 def keys_of_partitions(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
@@ -315,7 +315,7 @@ def keys_of_partitions(table: TableWriter) -> None:
     table.write([(*_row(5, 4, 100)[:1], "oslo", *_row(5, 4, 100)[2:])], "insert")
 
 
-def ask_created(table: WrittenTable) -> None:
+def query_created(table: WrittenTable) -> None:
     """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
     skipping(
         table,
@@ -361,7 +361,7 @@ def ask_created(table: WrittenTable) -> None:
         table,
         "upper",
         [["fn", "upper", "id"], "in", ["K05", "КЛЮЧ-03"]],
-        "a filter of results is asked for results",
+        "a filter of results is looked up among results",
         "IX-040 IX-058",
         "or-as-and",
     )
@@ -384,7 +384,7 @@ def ask_created(table: WrittenTable) -> None:
         "secondary-index",
         "expression-index",
     ),
-    queries=ask_created,
+    queries=query_created,
 )
 def created(table: TableWriter) -> None:
     """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
@@ -403,7 +403,7 @@ def created(table: TableWriter) -> None:
     table.delete(_rows(0, 300, range(3, 4)))
 
 
-def ask_moved(table: WrittenTable) -> None:
+def query_moved(table: WrittenTable) -> None:
     """Two inserts, an index of a column, and three rows that move: release 1.0.2 forgets the entries of moved rows."""
     skipping(
         table,
@@ -411,7 +411,7 @@ def ask_moved(table: WrittenTable) -> None:
         ["id", "in", ["k05", "k06", "k00"]],
         "keys are found where they moved to",
         "IX-021 IX-055",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     deep_check(
         table, "the rows whose entries are gone are named", "IX-031 IX-021 MT-005", "violations-never entries-unchecked"
@@ -442,7 +442,7 @@ def ask_moved(table: WrittenTable) -> None:
         "metadata-table",
         "secondary-index",
     ),
-    queries=ask_moved,
+    queries=query_moved,
 )
 def moved(table: TableWriter) -> None:
     """Two inserts, an index of a column, and three rows that move; one keeps its value."""
@@ -457,7 +457,7 @@ def moved(table: TableWriter) -> None:
         table.upsert([(row[0], _CITIES[(number + 1) % 2], *row[2:])])
 
 
-def ask_serviced(table: WrittenTable) -> None:
+def query_serviced(table: WrittenTable) -> None:
     """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
     skipping(
         table,
@@ -493,7 +493,7 @@ def ask_serviced(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with statistics and a record index, compacted, updated, clustered",
     features=("base-parquet", "log-avro", "merge-commit-time", "metadata-table"),
-    queries=ask_serviced,
+    queries=query_serviced,
 )
 def serviced(table: TableWriter) -> None:
     """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
@@ -513,7 +513,7 @@ def _short(batch: int, ts: int, numbers: range) -> list[tuple[Any, ...]]:
     return [(row[0], row[1], row[2] + 100 * batch, row[4], ts) for row in _rows(batch, ts, numbers)]
 
 
-def ask_hfile(table: WrittenTable) -> None:
+def query_hfile(table: WrittenTable) -> None:
     """Two inserts into HFiles, one partition overwritten."""
     table.snapshot("snapshot", "rows of HFiles are read like others", "BF-013 BF-010 RD-003", "replaced-group-visible")
     table.snapshot("filtered", "a filter on rows of HFiles", "BF-013 RD-012", "filter-ignored", filter=["n", ">=", 60])
@@ -537,21 +537,21 @@ def ask_hfile(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write with base files in HFile",
     features=("base-hfile", "merge-event-time"),
-    queries=ask_hfile,
+    queries=query_hfile,
 )
 @kept(
     "v8/apache_cow_hfile",
     by="1.0.2",
     title="Version 8, copy-on-write with base files in HFile",
     features=("base-hfile", "merge-event-time"),
-    queries=ask_hfile,
+    queries=query_hfile,
 )
 @kept(
     "v6/apache_cow_hfile",
     by="0.15.0",
     title="Version 6, copy-on-write with base files in HFile",
     features=("base-hfile", "payload-DefaultHoodieRecordPayload"),
-    queries=ask_hfile,
+    queries=query_hfile,
 )
 def hfile(table: TableWriter) -> None:
     """Bulk inserts into HFiles, one partition overwritten: releases cannot look keys up in HFiles."""
@@ -563,7 +563,7 @@ def hfile(table: TableWriter) -> None:
     table.write([row for row in _rows(2, 300) if row[1] == "oslo"], "insert_overwrite")
 
 
-def ask_several_formats(table: WrittenTable) -> None:
+def query_several_formats(table: WrittenTable) -> None:
     """Insert into Parquet files; update, insert and delete into ORC files."""
     table.snapshot(
         "snapshot",
@@ -586,14 +586,14 @@ def ask_several_formats(table: WrittenTable) -> None:
     by="1.0.2",
     title="Version 8, base files in Parquet and then in ORC within one file group",
     features=("base-parquet", "base-orc", "merge-event-time"),
-    queries=ask_several_formats,
+    queries=query_several_formats,
 )
 @kept(
     "v9/apache_cow_several_formats",
     by="1.1.1",
     title="Copy-on-write, base files in Parquet and then in ORC within one file group",
     features=("base-parquet", "base-orc", "merge-event-time"),
-    queries=ask_several_formats,
+    queries=query_several_formats,
 )
 def several_formats(table: TableWriter) -> None:
     """Insert into Parquet files; update, insert and delete into ORC files."""

@@ -25,7 +25,7 @@ def _recorded_once(table: TableWriter) -> None:
     raise RecipeError(f"{table.path}: its release runs on no Spark of today; the table was recorded once")
 
 
-def ask_cow_upserts(table: WrittenTable) -> None:
+def query_cow_upserts(table: WrittenTable) -> None:
     """Four inserts, then two updates and a new key, then a row that marks itself deleted."""
     table.snapshot("snapshot", "the newest base file of each group is read", "VR-003 RD-004", "oldest-base-file")
     first_commit(table)
@@ -40,21 +40,21 @@ def ask_cow_upserts(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, copy-on-write by release 0.12.3",
     features=("base-parquet",),
-    queries=ask_cow_upserts,
+    queries=query_cow_upserts,
 )
 @kept(
     "v4/apache_cow_upserts",
     by="0.11.1",
     title="Version 4, copy-on-write by release 0.11.1",
     features=("base-parquet",),
-    queries=ask_cow_upserts,
+    queries=query_cow_upserts,
 )
 def cow_upserts(table: TableWriter) -> None:
     """Four inserts, then two updates and a new key, then a row that marks itself deleted."""
     _recorded_once(table)
 
 
-def ask_mor_deletes(table: WrittenTable) -> None:
+def query_mor_deletes(table: WrittenTable) -> None:
     """Late rows, deletes with and without ordering value in Kryo's form, a deleted key again."""
     then = "ordering values and deletes decide, and deletes in Kryo's form count like others"
     table.snapshot("snapshot", then, "VR-003 LF-008 MG-005 MG-013", "deletes-ignored")
@@ -72,21 +72,21 @@ def ask_mor_deletes(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, merge-on-read by release 0.12.3: deletes in Kryo's form",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_mor_deletes,
+    queries=query_mor_deletes,
 )
 @kept(
     "v4/apache_mor_deletes",
     by="0.11.1",
     title="Version 4, merge-on-read by release 0.11.1: deletes in Kryo's form",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_mor_deletes,
+    queries=query_mor_deletes,
 )
 def mor_deletes(table: TableWriter) -> None:
     """Six inserts, updates with a late one, deletes with and without ordering value, a key that returns."""
     _recorded_once(table)
 
 
-def ask_mor_rolled_back(table: WrittenTable) -> None:
+def query_mor_rolled_back(table: WrittenTable) -> None:
     """A deltacommit with an update and a delete was rolled back; an update came after."""
     table.snapshot("snapshot", "what was rolled back does not count", "VR-003 RB-007", "old-versions-refused")
     file_slices(table)
@@ -101,14 +101,14 @@ def ask_mor_rolled_back(table: WrittenTable) -> None:
     by="0.12.3",
     title="Version 5, merge-on-read by release 0.12.3: a deltacommit rolled back",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload", "rollback"),
-    queries=ask_mor_rolled_back,
+    queries=query_mor_rolled_back,
 )
 @kept(
     "v4/apache_mor_rolled_back",
     by="0.11.1",
     title="Version 4, merge-on-read by release 0.11.1: a deltacommit rolled back",
     features=(*_LOGS, "payload-OverwriteWithLatestAvroPayload", "rollback"),
-    queries=ask_mor_rolled_back,
+    queries=query_mor_rolled_back,
 )
 def mor_rolled_back(table: TableWriter) -> None:
     """Two inserts, an update, an update and a delete that are rolled back, an update more."""

@@ -36,7 +36,7 @@ def _history(table: TableWriter, name: str, ordering: str) -> None:
     table.write([_row("f", 5, None, "5")])
 
 
-def _ask_payload(table: WrittenTable, clauses: str, kills: str) -> None:
+def _query_payload(table: WrittenTable, clauses: str, kills: str) -> None:
     table.snapshot("snapshot", "rows merge as the payload class has it", clauses, kills)
     table.snapshot(
         "meta-columns",
@@ -54,9 +54,9 @@ _BY_MODE = {
 }
 
 
-def ask_payload_partial_update(table: WrittenTable) -> None:
+def query_payload_partial_update(table: WrittenTable) -> None:
     """Updates of some columns, on time and late, a delete, and a row written again."""
-    _ask_payload(table, *_BY_MODE[table.version])
+    _query_payload(table, *_BY_MODE[table.version])
     if table.version > 8:
         description(table, "MG-012 PL-010", "mode-always-commit-time")
     filtered_after_merging(table, "event-time-ignores-ordering")
@@ -67,23 +67,23 @@ def ask_payload_partial_update(table: WrittenTable) -> None:
     by="1.1.1",
     title="PartialUpdateAvroPayload in version 9: a merge mode that ignores defaults",
     features=_MERGED,
-    queries=ask_payload_partial_update,
+    queries=query_payload_partial_update,
 )
 @kept(
     "v8/apache_mor_payload_partial_update",
     by="1.1.1",
     title="PartialUpdateAvroPayload in version 8",
     features=_MERGED,
-    queries=ask_payload_partial_update,
+    queries=query_payload_partial_update,
 )
 def partial_update(table: TableWriter) -> None:
     """Updates of some columns, on time and late, a delete, and a row written again; not partitioned."""
     _history(table, "PartialUpdateAvroPayload", "ts")
 
 
-def ask_payload_postgres(table: WrittenTable) -> None:
+def query_payload_postgres(table: WrittenTable) -> None:
     """Changes with unavailable values, on time and late, deletes by marker, a row written again."""
-    _ask_payload(table, "PL-007 PL-010 MG-024 MG-013", "unavailable-leaks partial-update-mode-ignored")
+    _query_payload(table, "PL-007 PL-010 MG-024 MG-013", "unavailable-leaks partial-update-mode-ignored")
     filtered_after_merging(table, "event-time-ignores-ordering")
 
 
@@ -92,7 +92,7 @@ def ask_payload_postgres(table: WrittenTable) -> None:
     by="1.1.1",
     title="PostgresDebeziumAvroPayload in version 9: a merge mode that fills unavailable values",
     features=_MERGED,
-    queries=ask_payload_postgres,
+    queries=query_payload_postgres,
 )
 def postgres(table: TableWriter) -> None:
     """Changes with unavailable values, on time and late, deletes by marker, a row written again; not partitioned."""
@@ -109,7 +109,7 @@ def _assign(table: TableWriter, rows: str, assignments: str) -> None:
     )
 
 
-def ask_partial_update(table: WrittenTable) -> None:
+def query_partial_update(table: WrittenTable) -> None:
     """MERGE INTO assigns a price, then a name, some of them late, a null, and then both."""
     table.snapshot(
         "snapshot",
@@ -118,7 +118,7 @@ def ask_partial_update(table: WrittenTable) -> None:
         "partial-as-whole partial-null-unset",
     )
     table.snapshot(
-        "projection", "so is a column asked for alone", "MG-021 RD-012", "partial-as-whole", columns=["price"]
+        "projection", "so is a column requested alone", "MG-021 RD-012", "partial-as-whole", columns=["price"]
     )
     base_files_only(table)
     meta_fields(table)
@@ -130,7 +130,7 @@ def ask_partial_update(table: WrittenTable) -> None:
     by="1.1.1",
     title="Partial updates by MERGE INTO: blocks that hold the assigned columns",
     features=("base-parquet", "log-avro", "partial-update"),
-    queries=ask_partial_update,
+    queries=query_partial_update,
 )
 def merge_into(table: TableWriter) -> None:
     """Four statements that assign a price, then a name, some of them late, a null, and both; then rows as a whole."""

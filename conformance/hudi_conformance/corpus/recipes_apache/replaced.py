@@ -16,7 +16,7 @@ from hudi_conformance.corpus.recipes_apache.orders import orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, TableWriter
 
 
-def ask_cow_insert_overwrite(table: WrittenTable) -> None:
+def query_cow_insert_overwrite(table: WrittenTable) -> None:
     """Two inserts, one partition overwritten, an upsert into the group that came instead."""
     table.snapshot("snapshot", "the overwritten partition holds the new rows only", "RD-003", "replaced-group-visible")
     _as_of_before(table, 2, "overwrite")
@@ -27,7 +27,7 @@ def ask_cow_insert_overwrite(table: WrittenTable) -> None:
     since_first(table)
 
 
-def ask_mor_insert_overwrite(table: WrittenTable) -> None:
+def query_mor_insert_overwrite(table: WrittenTable) -> None:
     """One partition with logs overwritten, logs on what replaced it."""
     table.snapshot("snapshot", "the overwritten groups are hidden, logs and all", "RD-003", "replaced-group-visible")
     _as_of_before(table, 2, "overwrite")
@@ -49,14 +49,14 @@ def _as_of_before(table: WrittenTable, number: int, what: str) -> None:
     by="1.1.1",
     title="Merge-on-read: one partition with logs overwritten, one kept, logs on the new file group",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    queries=ask_mor_insert_overwrite,
+    queries=query_mor_insert_overwrite,
 )
 @kept(
     "v6/apache_cow_insert_overwrite",
     by="0.15.0",
     title="Version 6, copy-on-write: one partition overwritten, one kept",
     features=("base-parquet",),
-    queries=ask_cow_insert_overwrite,
+    queries=query_cow_insert_overwrite,
 )
 def insert_overwrite(table: TableWriter) -> None:
     """Two inserts, an upsert, insert_overwrite with rows of one partition only, an upsert of what replaced it."""
@@ -68,7 +68,7 @@ def insert_overwrite(table: TableWriter) -> None:
     table.upsert([*orders((0,), 120, "late after"), *orders((20, 5), 300, "after")])
 
 
-def ask_delete_partition(table: WrittenTable) -> None:
+def query_delete_partition(table: WrittenTable) -> None:
     """One partition deleted, then written again with fewer rows."""
     table.snapshot("snapshot", "the deleted partition holds the new rows only", "RD-003", "replaced-group-visible")
     _as_of_before(table, 1, "delete")
@@ -84,7 +84,7 @@ def ask_delete_partition(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write: one partition deleted, then written again with fewer rows",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_delete_partition,
+    queries=query_delete_partition,
 )
 def delete_partition(table: TableWriter) -> None:
     """Insert and late upsert, delete_partition of the non-ASCII partition, insert of two of its keys."""
@@ -107,7 +107,7 @@ _HIDDEN = {
 }
 
 
-def ask_clustered(table: WrittenTable) -> None:
+def query_clustered(table: WrittenTable) -> None:
     """One clustering completed, another only requested."""
     then, clauses = _HIDDEN[table.version]
     table.snapshot("snapshot", then, "RD-003", "replaced-group-visible")
@@ -130,14 +130,14 @@ def ask_clustered(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read: one clustering completed, one only requested",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    queries=ask_clustered,
+    queries=query_clustered,
 )
 @kept(
     "v8/apache_cow_clustered",
     by="1.0.2",
     title="Version 8, copy-on-write: four file groups clustered into two, an upsert after it",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_clustered,
+    queries=query_clustered,
     given="Four groups clustered into two, then an upsert.",
 )
 @kept(
@@ -145,7 +145,7 @@ def ask_clustered(table: WrittenTable) -> None:
     by="0.15.0",
     title="Version 6, merge-on-read: logs and base files clustered together, an upsert after it",
     features=("base-parquet", "log-avro", "payload-DefaultHoodieRecordPayload"),
-    queries=ask_clustered,
+    queries=query_clustered,
     given="Logs and base files clustered together, then an upsert.",
 )
 def clustered(table: TableWriter) -> None:

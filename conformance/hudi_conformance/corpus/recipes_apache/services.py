@@ -22,7 +22,7 @@ _LOGS = ("base-parquet", "log-avro")
 _METADATA = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
 
 
-def ask_pending_compaction(table: WrittenTable) -> None:
+def query_pending_compaction(table: WrittenTable) -> None:
     """Logs before and after the request of a compaction that nobody ran."""
     old = table.version == 6
     table.snapshot("snapshot", "both parts are read over the old base file", "RD-008", "pending-slice-not-joined")
@@ -42,14 +42,14 @@ def ask_pending_compaction(table: WrittenTable) -> None:
     by="1.1.1",
     title="A pending compaction with logs before and after its request",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    queries=ask_pending_compaction,
+    queries=query_pending_compaction,
 )
 @kept(
     "v6/apache_mor_pending_compaction",
     by="0.15.0",
     title="Version 6, a pending compaction with logs before and after its request",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_pending_compaction,
+    queries=query_pending_compaction,
 )
 def pending_compaction(table: TableWriter) -> None:
     """Insert, upsert, schedule a compaction that nobody runs, upsert and delete.
@@ -64,7 +64,7 @@ def pending_compaction(table: TableWriter) -> None:
     table.upsert([*deletes((5,), 400), *orders((8, 9), 400, "new")])
 
 
-def ask_compacted(table: WrittenTable) -> None:
+def query_compacted(table: WrittenTable) -> None:
     """A completed compaction, logs after it."""
     old = table.version == 6
     clauses = "RD-004 RD-006" if old else "RD-004 RD-005"
@@ -83,7 +83,7 @@ def ask_compacted(table: WrittenTable) -> None:
     since_first(table)
 
 
-def ask_compacted_and_pending(table: WrittenTable) -> None:
+def query_compacted_and_pending(table: WrittenTable) -> None:
     """One compaction completed, logs after it, a second compaction pending."""
     table.snapshot(
         "snapshot", "the pending compaction's slice joins the one before", "RD-004 RD-008", "deletes-ignored"
@@ -103,21 +103,21 @@ def ask_compacted_and_pending(table: WrittenTable) -> None:
     by="1.1.1",
     title="A completed compaction, logs after it, and a second compaction pending",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    queries=ask_compacted_and_pending,
+    queries=query_compacted_and_pending,
 )
 @kept(
     "v8/apache_mor_compacted",
     by="1.1.1",
     title="Version 8, a completed compaction and logs after it",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    queries=ask_compacted,
+    queries=query_compacted,
 )
 @kept(
     "v6/apache_mor_compacted",
     by="0.15.0",
     title="Version 6, a completed compaction and logs after it",
     features=(*_LOGS, "payload-DefaultHoodieRecordPayload"),
-    queries=ask_compacted,
+    queries=query_compacted,
 )
 def compacted(table: TableWriter) -> None:
     """Insert, upsert, compact, upsert and delete; in version 9 then one more compaction that nobody runs."""
@@ -136,7 +136,7 @@ def _compacted(table: TableWriter) -> None:
     table.delete(orders((5,), 1, "delete"))
 
 
-def ask_log_compaction(table: WrittenTable) -> None:
+def query_log_compaction(table: WrittenTable) -> None:
     """Three logs merged by a log compaction, one after it."""
     table.snapshot("snapshot", "merged blocks stand for their sources", "LF-019", "event-time-ignores-ordering")
     first_commit(table)
@@ -154,7 +154,7 @@ def ask_log_compaction(table: WrittenTable) -> None:
     by="1.1.1",
     title="Logs replaced by one log compaction, and a log after it",
     features=(*_LOGS, "log-compaction", "merge-event-time"),
-    queries=ask_log_compaction,
+    queries=query_log_compaction,
 )
 def log_compaction(table: TableWriter) -> None:
     """Insert, three upserts of the same file groups, a log compaction inside the fourth, one upsert more."""
@@ -171,7 +171,7 @@ def log_compaction(table: TableWriter) -> None:
     table.upsert([*orders((0,), 250, "late after"), *orders((3,), 400, "after")])
 
 
-def ask_cleaned(table: WrittenTable) -> None:
+def query_cleaned(table: WrittenTable) -> None:
     """Five commits, cleaned to the files that the newest two need; the metadata table is on."""
     table.snapshot("snapshot", "the newest base files are read", "RD-004 RD-011", "oldest-base-file")
     before_all(table)
@@ -197,7 +197,7 @@ def ask_cleaned(table: WrittenTable) -> None:
     by="1.1.1",
     title="Copy-on-write, cleaned: only the files of the newest two commits are kept; the metadata table is on",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_cleaned,
+    queries=query_cleaned,
 )
 def cleaned(table: TableWriter) -> None:
     """Insert and four upserts with the metadata table on; the cleaner runs inside the last."""
@@ -214,7 +214,7 @@ def cleaned(table: TableWriter) -> None:
     )
 
 
-def ask_metadata_table(table: WrittenTable) -> None:
+def query_metadata_table(table: WrittenTable) -> None:
     """The metadata table on; one compaction of the data."""
     table.snapshot("snapshot", "the data table is read, whatever the metadata table holds", "RD-004", "deletes-ignored")
     base_files_only(table)
@@ -231,7 +231,7 @@ def ask_metadata_table(table: WrittenTable) -> None:
     by="1.1.1",
     title="Merge-on-read with the metadata table on, one compaction of the data",
     features=(*_LOGS, "log-delete", "merge-event-time"),
-    queries=ask_metadata_table,
+    queries=query_metadata_table,
 )
 def metadata_table(table: TableWriter) -> None:
     """Insert, upsert, compact and upsert again, each step with its deltacommit in the metadata table."""
@@ -239,7 +239,7 @@ def metadata_table(table: TableWriter) -> None:
     _compacted(table)
 
 
-def ask_restored(table: WrittenTable) -> None:
+def query_restored(table: WrittenTable) -> None:
     """A restore to a savepoint took two upserts back; one more followed."""
     table.snapshot("snapshot", "what the restore undid left no trace", "TL-017 MG-003", "event-time-ignores-ordering")
     first_commit(table)
@@ -256,7 +256,7 @@ def ask_restored(table: WrittenTable) -> None:
     by="1.1.1",
     title="Begun as version 8, upgraded to 9 by its savepoint, restored to it; later writes have left the timeline",
     features=(*_LOGS, "merge-event-time"),
-    queries=ask_restored,
+    queries=query_restored,
 )
 def restored(table: TableWriter) -> None:
     """Insert and upsert as version 8, savepoint (which upgrades), two upserts, restore to the savepoint, one upsert."""

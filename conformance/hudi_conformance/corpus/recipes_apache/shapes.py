@@ -23,7 +23,7 @@ _MOR = ("base-parquet", "log-avro")
 _BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 
 
-def ask_composite_key(table: WrittenTable) -> None:
+def query_composite_key(table: WrittenTable) -> None:
     """Keys of two fields with null parts, partitions of two levels with encoded characters."""
     table.snapshot(
         "snapshot", "late rows lose key by key", "DM-002 MG-003 PR-021 SL-020 SL-021", "event-time-ignores-ordering"
@@ -42,7 +42,7 @@ def ask_composite_key(table: WrittenTable) -> None:
     by="1.1.1",
     title="A key of two fields, partitions of two levels with encoded characters, null key parts",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    queries=ask_composite_key,
+    queries=query_composite_key,
 )
 def composite_key(table: TableWriter) -> None:
     """Keys (shop, number) and partitions country/city, url-encoded and not hive style; upserts, late rows, a delete."""
@@ -72,7 +72,7 @@ def _sales(numbers: range | tuple[int, ...], ts: int, note: str) -> list[tuple[o
     ]
 
 
-def ask_two_ordering_fields(table: WrittenTable) -> None:
+def query_two_ordering_fields(table: WrittenTable) -> None:
     """Upserts and deletes that win and lose on the first and on the second ordering field."""
     table.snapshot("snapshot", "the second field decides where the first ties", "MG-007", "first-ordering-field-only")
     first_commit(table)
@@ -90,7 +90,7 @@ def ask_two_ordering_fields(table: WrittenTable) -> None:
     by="1.1.1",
     title="Two ordering fields: the second decides where the first ties",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    queries=ask_two_ordering_fields,
+    queries=query_two_ordering_fields,
 )
 def two_ordering_fields(table: TableWriter) -> None:
     """Ordering (ts, version); upserts that win and lose on the first and on the second, soft deletes likewise."""
@@ -109,7 +109,7 @@ def _versioned(number: int, ts: int, version: str, note: str | None, *, deleted:
     return base.id, base.region, ts, version, note, deleted
 
 
-def ask_added_column(table: WrittenTable) -> None:
+def query_added_column(table: WrittenTable) -> None:
     """A column came with the third write; base files and logs before lack it."""
     table.snapshot(
         "snapshot",
@@ -131,7 +131,7 @@ def ask_added_column(table: WrittenTable) -> None:
     by="1.1.1",
     title="A column added between commits: older base files and logs lack it",
     features=(*_MOR, "schema-evolution", "merge-event-time"),
-    queries=ask_added_column,
+    queries=query_added_column,
 )
 def added_column(table: TableWriter) -> None:
     """Insert and upsert with the first schema, upsert with one column more, insert of a new file group, late rows."""
@@ -144,7 +144,7 @@ def added_column(table: TableWriter) -> None:
     table.upsert([(*each, None) for each in [*orders((1,), 150, "late"), *orders((4,), 300, "null channel")]])
 
 
-def ask_small_files(table: WrittenTable) -> None:
+def query_small_files(table: WrittenTable) -> None:
     """Deltacommits that rewrite small base files, logs before and after."""
     table.snapshot(
         "snapshot",
@@ -166,7 +166,7 @@ def ask_small_files(table: WrittenTable) -> None:
     by="1.1.1",
     title="Inserts routed to small files: a deltacommit rewrites a base file, logs on both sides of it",
     features=(*_MOR, "merge-event-time"),
-    queries=ask_small_files,
+    queries=query_small_files,
 )
 def small_files(table: TableWriter) -> None:
     """Insert, inserts that join the small base files, an upsert into logs, a mixed upsert, all deltacommits."""
@@ -177,7 +177,7 @@ def small_files(table: TableWriter) -> None:
     table.upsert([*orders((10,), 100, "new"), *orders((3,), 300, "update"), *orders((0,), 150, "late")])
 
 
-def ask_log_only(table: WrittenTable) -> None:
+def query_log_only(table: WrittenTable) -> None:
     """Bucket index; updates and deletes in logs, one compaction, a partition that came later."""
     table.snapshot("snapshot", "logs before and after the compaction are merged", "RD-005 RD-017", "deletes-ignored")
     first_commit(table)
@@ -194,7 +194,7 @@ def ask_log_only(table: WrittenTable) -> None:
     by="1.1.1",
     title="Bucket index: file groups of logs only, one of them compacted later",
     features=(*_MOR, "log-delete", "merge-event-time"),
-    queries=ask_log_only,
+    queries=query_log_only,
 )
 def log_only(table: TableWriter) -> None:
     """Bucket index, so that inserts go to logs; upserts and a delete, a compaction, a new partition of logs only."""
@@ -207,7 +207,7 @@ def log_only(table: TableWriter) -> None:
     table.delete(orders((1,), 1, "delete"))
 
 
-def ask_overlapping_writers(table: WrittenTable) -> None:
+def query_overlapping_writers(table: WrittenTable) -> None:
     """Non-blocking writers: the first to begin is the last to complete, over the same keys."""
     table.snapshot("snapshot", "the order of the two logs has two readings", "RD-007 RD-005", "log-order-reversed")
     last_but_one(table, "of the overlapping writes the later request stands", "RD-007 RD-010")
@@ -225,7 +225,7 @@ def ask_overlapping_writers(table: WrittenTable) -> None:
     by="1.1.1",
     title="Non-blocking writers: the first to begin is the last to complete",
     features=(*_MOR, "merge-commit-time"),
-    queries=ask_overlapping_writers,
+    queries=query_overlapping_writers,
 )
 def overlapping_writers(table: TableWriter) -> None:
     """Insert, then one writer begins and reads slowly while a second begins, writes the same keys and completes."""
@@ -244,7 +244,7 @@ def overlapping_writers(table: TableWriter) -> None:
     table.upsert(orders((2,), 50, "last"))
 
 
-def ask_bulk_insert(table: WrittenTable) -> None:
+def query_bulk_insert(table: WrittenTable) -> None:
     """Two bulk inserts by rows into three groups, then an upsert; no partitions."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
     first_commit(table)
@@ -260,7 +260,7 @@ def ask_bulk_insert(table: WrittenTable) -> None:
     by="1.1.1",
     title="Bulk insert by rows, not partitioned, into three file groups",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_bulk_insert,
+    queries=query_bulk_insert,
 )
 def bulk_insert(table: TableWriter) -> None:
     """Two bulk inserts of several tasks each, then an upsert with late rows."""

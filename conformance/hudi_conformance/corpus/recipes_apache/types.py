@@ -30,7 +30,7 @@ _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 _READ = "values come back in their logical types"
 
 
-def ask_mor_all_types(table: WrittenTable) -> None:
+def query_mor_all_types(table: WrittenTable) -> None:
     """Every logical type, in base files and log blocks, with nulls; ordered by a timestamp."""
     old = table.version == 6
     table.snapshot(
@@ -47,7 +47,7 @@ def ask_mor_all_types(table: WrittenTable) -> None:
     since_first(table)
 
 
-def ask_cow_all_types(table: WrittenTable) -> None:
+def query_cow_all_types(table: WrittenTable) -> None:
     """Every logical type in base files, with nulls."""
     table.snapshot("snapshot", _READ, "BF-001", "oldest-base-file")
     first_commit(table)
@@ -62,21 +62,21 @@ def ask_cow_all_types(table: WrittenTable) -> None:
     by="1.1.1",
     title="Every logical type, merge-on-read: values in base files and in logs, nulls, ordering by a timestamp",
     features=("base-parquet", "log-avro", "merge-event-time"),
-    queries=ask_mor_all_types,
+    queries=query_mor_all_types,
 )
 @kept(
     "v8/apache_cow_all_types",
     by="1.0.2",
     title="Version 8, every logical type, copy-on-write",
     features=("base-parquet", "merge-event-time"),
-    queries=ask_cow_all_types,
+    queries=query_cow_all_types,
 )
 @kept(
     "v6/apache_mor_all_types",
     by="0.15.0",
     title="Version 6, every logical type, merge-on-read",
     features=("base-parquet", "log-avro", "payload-OverwriteWithLatestAvroPayload"),
-    queries=ask_mor_all_types,
+    queries=query_mor_all_types,
     given="Every logical type, in base files and log blocks, with nulls.",
 )
 def all_types(table: TableWriter) -> None:

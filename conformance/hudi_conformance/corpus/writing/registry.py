@@ -58,7 +58,7 @@ class WritingRecipe:
         return f"{self.state.__module__}:{self.state.__name__}"
 
     def made(self) -> WritingCase:
-        """The steps; who ends with a write is asked for the rows."""
+        """The steps; a case that ends with a write reads the rows."""
         case = WritingCase(self.shape, clauses=list(self.clauses), kills=list(self.kills))
         self.state(case)
         if not case.drafts or case.drafts[-1].writes:

@@ -56,7 +56,7 @@ class Kind:
         return [self.row(number, level, part=None, **changes) for number in numbers]
 
     def is_key(self, number: int) -> Any:
-        """A filter that one key meets; a part that is null is asked for as null."""
+        """A filter that one key meets; a part that is null is looked up as null."""
         tests = [self._is(name, value) for name, value in zip(self.key, self.keys[number], strict=True)]
         return tests[0] if len(tests) == 1 else ["and", *tests]
 

@@ -77,7 +77,7 @@ class Summary:
 
 @contextmanager
 def two_sides(adapter: AdapterConfig | str, root: Path, *, check: bool = True) -> Iterator[tuple[Side, Side]]:
-    """The model, and an adapter by its side; the model checks the adapter's tables where `check` asks for it.
+    """The model, and an adapter by its side; the model checks the adapter's tables where `check` requests it.
 
     An adapter that declares no op that writes reads what the model has written.
 

@@ -58,7 +58,7 @@ class Table:
         self._sessions: dict[str, Session] = {}
 
     def __enter__(self) -> Self:
-        self._logs = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-alternation-logs-")))
+        self._logs = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-mixed-writers-logs-")))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,7 +91,7 @@ def peer_command(peer: str) -> str:
 @contextmanager
 def emptied_folder() -> Iterator[Path]:
     """A folder of its own, which goes."""
-    folder = Path(tempfile.mkdtemp(prefix="hudi-alternation-"))
+    folder = Path(tempfile.mkdtemp(prefix="hudi-mixed-writers-"))
     try:
         yield folder
     finally:

@@ -49,7 +49,7 @@ def soak(
     count: Annotated[int, typer.Option(help="How many seeds.")] = SOAK_SEEDS,
     attempts: _Attempts = 60,
     page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = Path(
-        "build/pages/alternation.md"
+        "build/pages/mixed-writers.md"
     ),
 ) -> None:
     """Run many seeds and write the page of results."""

@@ -32,7 +32,7 @@ class RecordedTable:
 
     table_bytes: str
     questions: str
-    asked: str
+    queried_on: str
     verdicts: Mapping[str, str]
     answers: Mapping[str, str | None]
 
@@ -154,9 +154,9 @@ def _id_of(name: str, case: str) -> str:
     return f"conformance::{name.removesuffix(f'/{case}') if writing else name}::{case}"
 
 
-def longest_unasked(record: Record, count: int) -> tuple[str, ...]:
+def longest_unqueried(record: Record, count: int) -> tuple[str, ...]:
     """The subjects that were asked about longest ago."""
-    return tuple(sorted(record.tables, key=lambda name: (record.tables[name].asked, name))[:count])
+    return tuple(sorted(record.tables, key=lambda name: (record.tables[name].queried_on, name))[:count])
 
 
 def _recorded(cases: list[Case], lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
@@ -210,7 +210,7 @@ def _table(entry: Mapping[str, Any]) -> RecordedTable:
     return RecordedTable(
         entry["table_bytes"],
         entry["questions"],
-        entry["asked"],
+        entry["queried_on"],
         {name: verdict for name, (verdict, _) in cases.items()},
         {name: answer for name, (_, answer) in cases.items()},
     )
@@ -221,7 +221,7 @@ def _rendered(record: Record) -> dict[str, Any]:
         name: {
             "table_bytes": one.table_bytes,
             "questions": one.questions,
-            "asked": one.asked,
+            "queried_on": one.queried_on,
             "cases": {case: [verdict, one.answers[case]] for case, verdict in sorted(one.verdicts.items())},
         }
         for name, one in sorted(record.tables.items())

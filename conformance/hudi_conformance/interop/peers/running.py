@@ -14,7 +14,7 @@ from hudi_conformance.interop.peers.recorded import (
     Record,
     contradicted,
     load_record,
-    longest_unasked,
+    longest_unqueried,
     pattern_of,
     relabelled,
     save_record,
@@ -88,7 +88,7 @@ def _listed(root: Path, adapter: str, cases: Iterable[Case]) -> Container[str]:
 
 def due_tables(record: Record, cases: Iterable[Case], sample: int = _SAMPLE) -> tuple[str, ...]:
     """What changed, what was answered wrongly and not expected to be, and a sample of what was asked longest ago."""
-    return tuple(sorted({*stale_tables(record, cases), *contradicted(record), *longest_unasked(record, sample)}))
+    return tuple(sorted({*stale_tables(record, cases), *contradicted(record), *longest_unqueried(record, sample)}))
 
 
 def missing_bundle(root: Path, adapter: str) -> str:

@@ -65,7 +65,7 @@ def _answers(results: Mapping[str, Mapping[str, Any]], adapters: Sequence[str]) 
     rows = []
     for adapter in adapters:
         recorded = [one[adapter] for one in results.values() if adapter in one]
-        questions = sum(len(names) for one in recorded for names in one["asked"].values())
+        questions = sum(len(names) for one in recorded for names in one["queries"].values())
         known, different = (sum(len(one.get(key, ())) for one in recorded) for key in ("known", "different"))
         missing = sum(len(names) for one in recorded for names in one.get("unsupported", {}).values())
         rows.append(

@@ -41,4 +41,4 @@ def _result_json(mine: list[Compared]) -> Mapping[str, Any]:
         "different": [one.question["name"] for one in mine if one.verdict in BAD],
         "unsupported": missing,
     }
-    return {"asked": questions, **{name: value for name, value in named.items() if value}}
+    return {"queries": questions, **{name: value for name, value in named.items() if value}}

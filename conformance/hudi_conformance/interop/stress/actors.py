@@ -123,7 +123,7 @@ class Actor:
             record.add(record.wrong, f"{self.process}, {op}: {answer.describe()}")
 
     def _running(self) -> StepExecutor:
-        """The player of a living process: the one of this life, or of a new one, with the files of all its lives."""
+        """The player of a live process: the one of this life, or of a new one, with the files of all its lives."""
         if self._session is None:
             self._lives += 1
             self._session = self._started()

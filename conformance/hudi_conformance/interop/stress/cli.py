@@ -21,7 +21,7 @@ from hudi_conformance.runner.resources import suite_root
 
 app = typer.Typer(help="Real processes on one table, killed at random; every read is judged.", no_args_is_help=True)
 
-PAGE: Final = Path("build/pages/histories.md")
+PAGE: Final = Path("build/pages/stress.md")
 READERS: Final = ("engine-in-process", "apache-hudi-1.1.1")
 _Names = Annotated[list[str] | None, typer.Option(help="Names of settings; those of a soak where none is named.")]
 _Adapter = Annotated[str, typer.Option(help="The adapter of every process; the engine's on the setting's executor.")]

@@ -55,7 +55,7 @@ class Played:
 
     writer: AdapterConfig
     implementation: Mapping[str, Any]
-    asked: str
+    queried_on: str
     cases: list[tuple[Case, dict[str, Outcome]]] = field(default_factory=list)
 
 

@@ -79,7 +79,7 @@ def _cell(counts: Counter[str]) -> str:
 def _cases_run(one: RecordedWriter, cases: Sequence[Case]) -> str:
     version = one.implementation.get("version", "")
     whole = "all cases" if len(one.cases) == len(cases) else f"{len(one.cases)} cases"
-    return f"Release {version}, asked {whole} on {one.asked}.\n"
+    return f"Release {version}, queried {whole} on {one.queried_on}.\n"
 
 
 def _by_area(one: RecordedWriter, cases: Iterable[Case]) -> Iterator[str]:

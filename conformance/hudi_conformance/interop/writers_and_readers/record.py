@@ -22,7 +22,7 @@ class RecordedWriter:
 
     name: str
     implementation: Mapping[str, Any]
-    asked: str
+    queried_on: str
     cases: Mapping[str, Mapping[str, str]]
     bad: Mapping[str, str]
     """What was found where a verdict is neither right nor known, by `case, column`."""
@@ -106,7 +106,7 @@ def recorded(played: Played) -> RecordedWriter:
         if one.verdict in BAD
     }
     who = {key: str(value) for key, value in played.implementation.items()}
-    return RecordedWriter(played.writer.name, who, played.asked, cases, bad)
+    return RecordedWriter(played.writer.name, who, played.queried_on, cases, bad)
 
 
 def message_of(outcome: Outcome, length: int = 300) -> str:
@@ -120,14 +120,14 @@ def _writer(name: str, entry: Mapping[str, Any]) -> RecordedWriter:
         case: {column: verdict for column, verdict in zip(columns, verdicts.split(), strict=True) if verdict != "-"}
         for case, verdicts in entry["cases"].items()
     }
-    return RecordedWriter(name, entry["implementation"], entry["asked"], cases, entry["bad"])
+    return RecordedWriter(name, entry["implementation"], entry["queried_on"], cases, entry["bad"])
 
 
 def _rendered(record: Mapping[str, RecordedWriter]) -> dict[str, Any]:
     return {
         name: {
             "implementation": dict(one.implementation),
-            "asked": one.asked,
+            "queried_on": one.queried_on,
             "columns": list(one.columns),
             "cases": {
                 case: " ".join(one.cases[case].get(column, "-") for column in one.columns) for case in sorted(one.cases)

@@ -125,5 +125,5 @@ _MORE = (("expected_fail", "differs"), ("unsupported", "declined"), ("open", "op
 
 
 def _release(record: Record) -> tuple[str, str, str, str]:
-    dates = sorted(table.asked for table in record.tables.values())
+    dates = sorted(table.queried_on for table in record.tables.values())
     return record.adapter, record.implementation.get("version", ""), dates[0], dates[-1]

@@ -37,7 +37,7 @@ class Step:
     what: tuple[str, ...]
     after: Situation
     changed: Variables = ()
-    dies: bool = False
+    crashes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,13 @@ class Behaviour:
 def behaviour_of_json(found: Mapping[str, Any]) -> Behaviour:
     """What `as_json` made."""
     steps = (
-        Step(one["who"], tuple(one["what"]), _situation(one["after"]), _pairs(one["changed"]), one["dies"])
+        Step(
+            one["who"],
+            tuple(one["what"]),
+            _situation(one["after"]),
+            _pairs(one["changed"]),
+            _is_crash(one),
+        )
         for one in found["steps"]
     )
     return Behaviour(
@@ -119,7 +125,12 @@ def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], 
     changed = changes(before, after)
     word = word_of(who, after)
     what = action or word or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
-    return Step(who, (what,), situation_of(after), changed, dies=action in ("Die", "Crash") or word == "dead")
+    return Step(who, (what,), situation_of(after), changed, crashes=action == "Crash" or word == "crashed")
+
+
+def _is_crash(step: Mapping[str, Any]) -> bool:
+    """Whether a step is a crash; revisions before the name `crashes` have another for it."""
+    return bool(step.get("crashes", step.get("dies", False)))
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:

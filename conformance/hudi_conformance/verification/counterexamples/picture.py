@@ -3,7 +3,7 @@
 commit 0001 → 0002  ▌
 commit 0005 → 0008       ▐████████████████▌
 one                 ─●━━━●━━━●───────●━━━●──     thick: it holds the lock
-two                 ─────────────●──────────✗    dies
+two                 ─────────────●──────────✗    crashes
                      1   2   3   4   5   6
 """
 
@@ -30,7 +30,7 @@ LANE_STYLE = """
 .tl .act{fill:var(--tl-ink)}
 .tl .reach{stroke:var(--hue,var(--tl-quiet));stroke-width:1.2;stroke-opacity:.7}
 .tl .act.coloured{fill:var(--hue)}
-.tl .dies{stroke:var(--tl-odd);stroke-width:2.2;fill:none}
+.tl .crash{stroke:var(--tl-odd);stroke-width:2.2;fill:none}
 .tl .notch{stroke:var(--tl-odd);stroke-width:2.4}
 .tl .wrong{stroke:var(--tl-odd);stroke-width:1.4;stroke-dasharray:4 3}
 .tl .bad{fill:var(--tl-odd);font-weight:600}
@@ -126,7 +126,7 @@ def describe_step(step: Step) -> str:
     """A step in few words: of several effects the first on the timeline, else the first, and how many more."""
     first = next((one for one in step.what if one.startswith(INSTANT)), step.what[0] if step.what else "")
     more = f" +{len(step.what) - 1}" if len(step.what) > 1 else ""
-    ending = more + " ✗" * step.dies
+    ending = more + " ✗" * step.crashes
     return shortened(first.removeprefix(INSTANT), LONGEST_WORDS - len(ending)) + ending
 
 
@@ -198,7 +198,7 @@ def _step(frame: Frame, step: Step, place: int) -> Iterator[str]:
         words("\n".join((f"{place} {step.who}", *step.what, *(f"{name} {text}" for name, text in step.changed)))),
     )
     mark = element("circle", cx=x, cy=middle, r=4.2, class_="act")
-    yield element("g", tip, mark, _cross(x, middle) if step.dies else "", class_="instant", data_step=place)
+    yield element("g", tip, mark, _cross(x, middle) if step.crashes else "", class_="instant", data_step=place)
     yield element("text", str(place), x=x, y=frame.axis + 13, class_="quiet small", text_anchor="middle")
     lean = f"rotate({number(TILT)} {number(x - 3)} {number(frame.axis + 24)})"
     yield element("text", words(describe_step(step)), x=x - 3, y=frame.axis + 24, class_="small", transform=lean)
@@ -206,7 +206,7 @@ def _step(frame: Frame, step: Step, place: int) -> Iterator[str]:
 
 def _cross(x: float, middle: float) -> str:
     corners = f"M{number(x - 5)} {number(middle - 5)}l10 10M{number(x - 5)} {number(middle + 5)}l10 -10"
-    return element("path", d=corners, class_="dies")
+    return element("path", d=corners, class_="crash")
 
 
 def _end(frame: Frame) -> Sequence[str]:
@@ -222,8 +222,8 @@ def _end(frame: Frame) -> Sequence[str]:
 def _notes(frame: Frame, y: float) -> str:
     """What else the marks mean, as far as they occur."""
     steps = frame.behaviour.steps
-    has_crash = any(step.dies for step in steps) or any(bar.gone for bar in frame.bars)
+    has_crash = any(step.crashes for step in steps) or any(bar.gone for bar in frame.bars)
     notes = ["thick: holds the lock"] if any(step.after.holder for step in steps) else []
-    notes += ["✗ dies, or is taken away"] if has_crash else []
+    notes += ["✗ crashes, or is taken away"] if has_crash else []
     notes += ["red stroke: its completion time is generated"] if any(bar.timed for bar in frame.bars) else []
     return element("text", words(" · ".join(notes)), x=MARGIN, y=y + 9, class_="quiet small") if notes else ""

@@ -14,13 +14,15 @@ def print_behaviour(behaviour: Behaviour, out: Console, *, changes: bool = False
     """What is wrong, the way there with a column for each process, and the timeline; `changes` also of variables."""
     out.print(plain(f"  {behaviour.wrong}", "bold"), soft_wrap=True)
     if behaviour.processes:
-        out.print(plain(f"  {behaviour.title}; ● acts, ┃ holds the lock, ✗ dies", "dim"), soft_wrap=True)
+        out.print(plain(f"  {behaviour.title}; ● acts, ┃ holds the lock, ✗ crashes", "dim"), soft_wrap=True)
     if changes:
         _print_pairs(behaviour.start.variables, out)
     for place, step in enumerate(behaviour.steps, start=1):
         lanes = "".join(_lanes(behaviour, step))
         who = f"{step.who:<{WIDEST_NAME}} " if behaviour.processes else ""
-        out.print(plain(f"  {place:>3} {lanes}{who}{', '.join(step.what)}{' ✗ dies' * step.dies}"), soft_wrap=True)
+        out.print(
+            plain(f"  {place:>3} {lanes}{who}{', '.join(step.what)}{' ✗ crashes' * step.crashes}"), soft_wrap=True
+        )
         if changes:
             _print_pairs(step.changed, out)
     if behaviour.last.timeline:
@@ -35,7 +37,7 @@ def _print_pairs(pairs: tuple[tuple[str, str], ...], out: Console) -> None:
 def _lanes(behaviour: Behaviour, step: Step) -> Iterator[str]:
     """A sign for each process."""
     for name in behaviour.processes:
-        acts = "✗" if step.dies else "●"
+        acts = "✗" if step.crashes else "●"
         yield f"{acts if name == step.who else '┃' if step.after.holder == name else '·'} "
     if behaviour.processes:
         yield " "

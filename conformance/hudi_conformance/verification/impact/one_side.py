@@ -1,7 +1,7 @@
 """One side of a comparison: runs by its path under the packages of that side, which may be an older revision's.
 
 Asked by a line of JSON on its standard input, it answers lines of JSON: how much there is to do, and what each comes
-to. It uses only what every revision has; how the newest draw a counterexample is asked for and may be missing.
+to. It uses only what every revision has; how the newest draw a counterexample is requested and may be missing.
 """
 
 import fnmatch

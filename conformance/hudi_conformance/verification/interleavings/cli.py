@@ -18,8 +18,8 @@ from hudi_conformance.verification.interleavings.scenarios import INTERLEAVING_S
 app = typer.Typer(help="Interleavings that cover every edge of the model's graphs.", no_args_is_help=True)
 
 ENGINE: Final = "engine-in-process"
-KEPT: Final = Path("build/schedules.json")
-PAGE: Final = Path("build/pages/schedules.md")
+KEPT: Final = Path("build/interleavings.json")
+PAGE: Final = Path("build/pages/interleavings.md")
 # A path takes Apache Hudi half a minute.
 APACHE_PATHS: Final = 6
 _Adapters = Annotated[list[str] | None, typer.Option("--adapter", help="A name or a command line; by default both.")]

@@ -57,7 +57,7 @@ class Cover(Generic[State, Move]):
     """Paths from the start to where nothing can happen any more that together go over every edge.
 
     Each path goes over as many new edges as any could. The graph has no circles: every move is progress. An edge that
-    turns out to be impossible is barred while the paths are asked for; what is reached over it alone is left out.
+    turns out to be impossible is barred while the paths are requested; what is reached over it alone is left out.
     """
 
     def __init__(self, graph: Graph[State, Move]) -> None:

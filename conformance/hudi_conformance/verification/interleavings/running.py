@@ -33,7 +33,7 @@ class Bounds:
 
 def run_all(scenarios: Iterable[InterleavingScenario], adapter: str, bounds: Bounds) -> Iterator[Result]:
     """Every schedule with one adapter, in one process of it."""
-    with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hudi-interleavings-") as folder:
         command = find_adapter(adapter, suite_root()).command
         with Session(command, Path(folder) / "log") as session:
             for scenario in scenarios:

@@ -113,7 +113,7 @@ def spread(killers: Sequence[AnyCase]) -> tuple[str, ...]:
 def keep(matrix: Matrix, root: Path) -> Path:
     """Write what is kept of a matrix."""
     rows = {
-        one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "obligations": one.properties}
+        one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "properties": one.properties}
         for one in matrix.rows
     }
     return save_recorded(root, SOURCE, {"cases": matrix.cases, "mutants": rows})
@@ -135,7 +135,7 @@ def kept_matrix(root: Path) -> Matrix:
 
 
 def _row(name: str, row: Mapping[str, object]) -> Row:
-    cases, properties = row["cases"], row["obligations"]
+    cases, properties = row["cases"], row["properties"]
     assert isinstance(cases, list)
     assert isinstance(properties, list)
     return Row(name, int(str(row["killed_by"])), tuple(cases), tuple(properties))

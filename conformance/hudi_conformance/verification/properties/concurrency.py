@@ -44,7 +44,7 @@ def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:
         done = ", ".join(
             short(line) for line in lines_of(start, (move,)) if not (move.is_crash and is_lease(line, move))
         )
-        steps_text.append(f"{move.process.name:<12} {done}{' ✗ dies' if move.is_crash else ''}".rstrip())
+        steps_text.append(f"{move.process.name:<12} {done}{' ✗ crashes' if move.is_crash else ''}".rstrip())
         start = move.world
     return tuple(steps_text)
 
@@ -143,7 +143,7 @@ def _snapshots_stay() -> None:
     "PO-266",
     "What a writer that died left behind is removed by a rollback, wherever either of them stopped",
     "RB-001 RB-002 RB-004 RB-009 MK-003",
-    broken_by="rollback-keeps-files heart-of-the-dead-beats aborted-files-stay",
+    broken_by="rollback-keeps-files failed-writer-keeps-its-heartbeat aborted-files-stay",
     assumptions=ALL_ORDERS,
     exhaustive=True,
 )
@@ -265,7 +265,7 @@ def _travel_by_completion_time() -> None:
 
 @model_property(
     "PO-276",
-    "A living writer that is taken for dead and rolled back does no harm",
+    "A live writer that is taken for failed and rolled back does no harm",
     "OW-008 TL-023 RB-001 RB-002",
     broken_by="rolled-back-writer-commits",
     assumptions=f"{ALL_ORDERS}; heartbeats expire at once",

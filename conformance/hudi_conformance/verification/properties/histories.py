@@ -196,7 +196,7 @@ def new_table(shape: Shape) -> Table:
 
 
 def request_of(step: Step, settings: Mapping[str, str] | None = None) -> Request:
-    """The step as a writer is asked for it."""
+    """The step as it is put to a writer."""
     assert step.operation is not None
     records = tuple(Record(dict(row)) for row in step.rows)
     return Request(step.operation, records, step.partitions, settings={**step.settings, **(settings or {})})

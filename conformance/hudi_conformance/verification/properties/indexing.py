@@ -135,7 +135,7 @@ def built_anew(story: Story, form: Any, place: int) -> None:
     "PO-311",
     "Indexing beside a writer ends with an index that holds what the writer wrote, whenever the writer completes",
     "IG-003 IG-004 MT-007 MT-009",
-    broken_by="indexer-stops-at-its-plan writer-drops-unasked-indexes",
+    broken_by="indexer-stops-at-its-plan writer-drops-unrequested-indexes",
 )
 @property_check
 @given(
@@ -163,4 +163,4 @@ def indexed_beside_writers(story: Story, beside: Story, cut: int, started: bool)
         raise Counterexample(f"only {sorted(metadata.built(table))} are built", table, story.lines())
     table = taken(table, beside.steps[0], LAST + 10, LISTED)
     if "record_index" not in metadata.built(table):
-        raise Counterexample("a writer that did not ask for the index has dropped it", table, story.lines())
+        raise Counterexample("a writer that did not request the index has dropped it", table, story.lines())

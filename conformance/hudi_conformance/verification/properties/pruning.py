@@ -72,7 +72,7 @@ def pruning_changes_nothing(story: Story, forms: Sequence[Any], kept: int) -> No
 @property_check
 @given(story=stories(shapes(), OPERATIONS, longest=4), place=st.integers(0, 9))
 def absent_means_unknown(story: Story, place: int) -> None:
-    """A file's statistics are missing; each value that is there is asked for."""
+    """A file's statistics are missing; each value that is there is looked up."""
     table = indexed(story)
     known, view, schema = pruning.usable(table), view_of(table), Schema((*META_SCHEMA, *SCHEMA.fields))
     names = sorted({key.rpartition("|")[2] for key in known["column_stats"][1]})

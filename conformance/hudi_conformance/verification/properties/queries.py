@@ -79,7 +79,7 @@ def states(story: Story) -> list[tuple[str, Table]]:
 
 
 def bag(rows: Iterable[Mapping[str, Value]]) -> Counter[Image]:
-    """Rows as a bag; of the meta fields the commit time alone, where it was asked for."""
+    """Rows as a bag; of the meta fields the commit time alone, where it was requested."""
     kept = (name for name in ("_hoodie_commit_time", "id", "day", "ts", "note"))
     names = tuple(kept)
     return Counter(str({name: row[name] for name in names if name in row}) for row in rows)
@@ -130,7 +130,7 @@ def answers_the_difference(story: Story) -> None:
     "PO-162",
     "Who applies all ranges in turn, by key, has the snapshot, but for rows that are deleted",
     "IN-001 IN-004 IN-005",
-    broken_by="commit-times-tell-all later-rows-compete",
+    broken_by="ranges-by-commit-time-alone later-rows-compete",
     assumptions="the text's reading of what competes; nothing is restored",
 )
 @property_check
@@ -277,7 +277,7 @@ def services_bring_nothing(story: Story) -> None:
     "PO-156",
     "Replaying the changes of a range on the state at its begin gives the state at its end",
     "CD-002 CD-004 CD-005",
-    broken_by="gone-rows-untold before-is-after last-write-only range-begin-inclusive",
+    broken_by="deleted-rows-unreported before-is-after last-write-only range-begin-inclusive",
 )
 @property_check
 @given(story=st.one_of(STORIES, COMPLETED))

@@ -143,7 +143,7 @@ def rolled_back_services_stay_planned(story: Story, more: tuple[Row, ...], cut: 
     "PO-233",
     "A write whose heartbeat is live is not rolled back by others, and one whose heartbeat stopped is",
     "RB-001 RB-002",
-    broken_by="living-writes-are-failed",
+    broken_by="live-writes-are-failed",
 )
 @property_check
 @given(shape=shapes(), crash=CRASHES, waited=st.integers(0, 300_000))

@@ -217,7 +217,7 @@ def until(story: Story, instant: InstantTime) -> tuple[Step, ...]:
     holds_instead="PO-250",
 )
 def saved_instants_stay_readable() -> None:
-    """As released the retained range of the last clean decides, and no savepoint is asked for."""
+    """As released the retained range of the last clean decides, and no savepoint is looked up."""
     row = {"id": "a", "day": "d1", "ts": 1, "note": "one"}
     table = taken(new_table(Shape(table_type="COPY_ON_WRITE")), Step(Operation.INSERT, (row,)), 1)
     saved, table = saved_last(table, 9)
@@ -232,7 +232,7 @@ def saved_instants_stay_readable() -> None:
     "PO-250",
     "A savepointed instant stays readable by time travel where savepoints are asked, whatever was cleaned",
     "SR-002 SR-008 RD-014",
-    broken_by="savepoint-keeps-nothing no-savepoint-is-asked",
+    broken_by="savepoint-keeps-nothing savepoints-are-ignored",
     assumptions="the reading of the text",
 )
 @property_check

@@ -33,7 +33,7 @@ Actor = Callable[[Store], Process]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Who shares a table of which shape, after how many writes, and how many may die."""
+    """Who shares a table of which shape, after how many writes, and how many may crash."""
 
     name: str
     sentence: str
@@ -142,7 +142,7 @@ COMPACTION = service("compaction", COMPACTS)
 _WRITERS = (
     Scenario(
         "writers",
-        "Two optimistic writers of one row, a rollback, a reader; one process dies.",
+        "Two optimistic writers of one row, a rollback, a reader; one process crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (*PAIR, ROLLBACK, reader()),
         crashes=1,
@@ -175,15 +175,15 @@ _WRITERS = (
     ),
     Scenario(
         "writer-logs-6",
-        "A writer on merge-on-read of table version 6, a rollback, a reader; one process dies.",
+        "A writer on merge-on-read of table version 6, a rollback, a reader; one process crashes.",
         _shape(MERGE_ON_READ, COMMIT_TIME, 6),
         (writer("one"), ROLLBACK, reader()),
         crashes=1,
         always=WITHOUT_COMPLETION_TIMES,
     ),
     Scenario(
-        "two-deaths",
-        "Two optimistic writers of one row, two rollbacks that may take up one plan; two processes die.",
+        "two-crashes",
+        "Two optimistic writers of one row, two rollbacks that may take up one plan; two processes crash.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (*PAIR, ROLLBACK, service("rollback", called="another")),
         crashes=2,
@@ -198,7 +198,7 @@ _WRITERS = (
     ),
     Scenario(
         "slow-writer",
-        "A writer, and a rollback that takes every writer for dead; a reader.",
+        "A writer, and a rollback that takes every writer for failed; a reader.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), service("rollback", IMPATIENT), reader()),
         always=tuple(law for law in ALWAYS if law is not laws.valid_times),
@@ -208,7 +208,7 @@ _WRITERS = (
 _METADATA = (
     Scenario(
         "metadata",
-        "Two optimistic writers of different rows that keep a metadata table, a rollback; one process dies.",
+        "Two optimistic writers of different rows that keep a metadata table, a rollback; one process crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), writer("two", key="b"), ROLLBACK),
         crashes=1,
@@ -217,7 +217,7 @@ _METADATA = (
     ),
     Scenario(
         "indexing",
-        "A writer that keeps a metadata table, an indexing of column statistics, a rollback; one process dies.",
+        "A writer that keeps a metadata table, an indexing of column statistics, a rollback; one process crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), service("indexing", INDEXES), ROLLBACK),
         crashes=1,
@@ -244,14 +244,14 @@ _STREAMS = (
 _COMPACTION = (
     Scenario(
         "writer-compaction",
-        "A writer, a compaction, a rollback, a reader; one process dies.",
+        "A writer, a compaction, a rollback, a reader; one process crashes.",
         _shape(MERGE_ON_READ, COMMIT_TIME),
         (writer("one"), COMPACTION, ROLLBACK, reader()),
         crashes=1,
     ),
     Scenario(
         "writers-compaction",
-        "Two optimistic writers of one row, a compaction, a reader; one process dies.",
+        "Two optimistic writers of one row, a compaction, a reader; one process crashes.",
         _shape(MERGE_ON_READ, COMMIT_TIME),
         (*PAIR, COMPACTION, reader()),
         crashes=1,
@@ -259,7 +259,7 @@ _COMPACTION = (
     ),
     Scenario(
         "stream-compaction",
-        "A non-blocking writer, a compaction, a rollback, a reader; one process dies.",
+        "A non-blocking writer, a compaction, a rollback, a reader; one process crashes.",
         _shape(MERGE_ON_READ, EVENT_TIME),
         (STREAMS[0], COMPACTION, ROLLBACK, reader()),
         crashes=1,
@@ -277,7 +277,7 @@ _COMPACTION = (
 _SERVICES = (
     Scenario(
         "clustering",
-        "A writer, a clustering, a rollback, a reader; one process dies.",
+        "A writer, a clustering, a rollback, a reader; one process crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), service("clustering", CLUSTERS), ROLLBACK, reader()),
         crashes=1,
@@ -298,7 +298,7 @@ _SERVICES = (
     ),
     Scenario(
         "archival",
-        "A writer, an archiver, a reader; one process dies.",
+        "A writer, an archiver, a reader; one process crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), archiver(ARCHIVES), ROLLBACK, reader()),
         crashes=1,
@@ -307,7 +307,7 @@ _SERVICES = (
     ),
     Scenario(
         "archivals",
-        "Two archivers that merge files of the history by two, as others have before them; a writer; one dies.",
+        "Two archivers that merge files of the history by two, as others have before them; a writer; one crashes.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (writer("one"), archiver(ARCHIVES_BY_TWO), archiver(ARCHIVES_BY_TWO, "another")),
         crashes=1,

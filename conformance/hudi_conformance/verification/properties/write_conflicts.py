@@ -61,7 +61,7 @@ def buckets_opened_twice() -> None:
     exhaustive=True,
 )
 def rolled_back_never_commits() -> None:
-    """Someone takes the writer for dead and undoes it after its files are there; then it comes back."""
+    """Someone takes the writer for failed and undoes it after its files are there; then it comes back."""
     for version, kind in product((6, 8, 9), ("COPY_ON_WRITE", "MERGE_ON_READ")):
         table = seed(Shape(version, kind))
         started_write, effects = writers.begin(table, write_request(Operation.UPSERT, [row("a", 9)]), tick(501))
@@ -144,7 +144,7 @@ def commits(table: Table, staged: Write) -> bool:
 )
 @property_check
 @given(shape=SHAPES, requests=st.lists(changes(), min_size=2, max_size=2))
-def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
+def markers_show_conflicts_early(shape: Shape, requests: Sequence[Request]) -> None:
     """What the second writer could have known when it had staged its files, and what it learns at commit."""
     table, staged = seed(shape), list[Write]()
     for number, request in enumerate(requests):

@@ -25,7 +25,7 @@ def _unused(table: GoldenTable) -> None:
         table,
         "rider",
         ["rider", "=", "meanwhile"],
-        "what is being built is not asked: the rows of the write are all there",
+        "what is being built is not read: the rows of the write are all there",
         "IG-005 IX-051",
         "filter-ignored",
     )

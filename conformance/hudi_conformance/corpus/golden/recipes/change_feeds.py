@@ -167,7 +167,7 @@ def replaced(table: GoldenTable) -> None:
         "overwritten",
         "rows of the replaced groups are deleted, those of the new one inserted",
         "CD-005",
-        "gone-rows-untold range-begin-ignored",
+        "deleted-rows-unreported range-begin-ignored",
     )
     table.changes(
         second(2.5),
@@ -183,7 +183,7 @@ def replaced(table: GoldenTable) -> None:
         "dropped",
         "what the emptied group and the other one still held",
         "CD-005",
-        "gone-rows-untold",
+        "deleted-rows-unreported",
     )
 
 
@@ -218,7 +218,7 @@ def in_logs(table: GoldenTable) -> None:
         "delete",
         "a key that was not there is not deleted",
         "CD-004 CD-005",
-        "gone-rows-untold",
+        "deleted-rows-unreported",
     )
     table.changes(
         second(3.5), second(4.5), "compaction", "a compaction changes nothing", "CD-007", "services-change-rows"
@@ -320,7 +320,7 @@ def ranges_filled(table: GoldenTable) -> None:
         "filled",
         "a row that a late one filled is answered whole, under the commit time that it has; a late row alone is not",
         "IN-001 MG-023 MG-025",
-        "commit-times-tell-all range-begin-ignored range-end-exclusive",
+        "ranges-by-commit-time-alone range-begin-ignored range-end-exclusive",
         meta_columns=True,
     )
     table.incremental(
@@ -329,7 +329,7 @@ def ranges_filled(table: GoldenTable) -> None:
         "filled-and-compacted",
         "a compaction within the range makes no difference",
         "IN-001 IN-005",
-        "commit-times-tell-all range-begin-ignored rewritten-rows-are-new",
+        "ranges-by-commit-time-alone range-begin-ignored rewritten-rows-are-new",
         meta_columns=True,
     )
     table.incremental(at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "range-begin-ignored")
@@ -337,9 +337,9 @@ def ranges_filled(table: GoldenTable) -> None:
         at[5],
         None,
         "filled-in-lima",
-        "what is filled shows where it is asked for by the column that it has now",
+        "what is filled shows where it is requested by the column that it has now",
         "IN-001 RD-012",
-        "commit-times-tell-all",
+        "ranges-by-commit-time-alone",
         columns=["id", "rider"],
         filter=["rider", "=", "late"],
     )

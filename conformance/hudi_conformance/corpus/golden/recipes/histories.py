@@ -152,7 +152,7 @@ def older_version(table: GoldenTable) -> None:
         "whole-timeline",
         "the version that the file names is read, and no file of it is gone",
         "HS-002 HS-006 HS-011 HS-008",
-        "newest-manifest-whatever-the-version any-file-of-the-folder-counts upper-levels-unread",
+        "newest-manifest-ignores-the-version any-file-of-the-folder-counts upper-levels-unread",
     )
     table.snapshot(
         "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
@@ -175,7 +175,7 @@ def history_version(table: GoldenTable) -> None:
     _archived(table, 10)
     table.damage(corruption.write(f"{_HISTORY}/_version_", b"latest"))
     table.full_timeline(
-        "whole-timeline", "it is refused, not guessed", "TL-031 HS-003", "newest-manifest-whatever-the-version"
+        "whole-timeline", "it is refused, not guessed", "TL-031 HS-003", "newest-manifest-ignores-the-version"
     )
 
 
@@ -184,4 +184,4 @@ def history_manifest(table: GoldenTable) -> None:
     """The current manifest was cut off in the middle."""
     _archived(table, 10)
     table.damage(corruption.tear(f"{_HISTORY}/manifest_5", 20))
-    table.full_timeline("whole-timeline", "it is refused", "TL-031 HS-004", "newest-manifest-whatever-the-version")
+    table.full_timeline("whole-timeline", "it is refused", "TL-031 HS-004", "newest-manifest-ignores-the-version")

@@ -36,7 +36,7 @@ def spread(ts: int) -> list[dict[str, Any]]:
 
 
 def values(number: int, step: int) -> dict[str, Any]:
-    """The columns of a ride that filters ask for, by its number and the range of its group."""
+    """The columns of a ride that filters request, by its number and the range of its group."""
     return {
         "rider": None if number == 4 else f"Ann${number}\\" if step == 0 else f"Zoe {number}",
         "fare": Decimal(1000 * step + number).scaleb(-2) if number < 5 else None,
@@ -57,9 +57,9 @@ def lived(table: GoldenTable) -> None:
     table.delete(second(4), "lima", "r13")
 
 
-def ask_ranges(table: GoldenTable) -> None:
+def query_ranges(table: GoldenTable) -> None:
     """Filters that statistics of columns answer."""
-    mutant = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
+    mutant = "slices-pruned-by-base-file" if table.layout.merge_on_read else "ends-excluded"
     skipping(
         table,
         "fare-of-log",
@@ -121,7 +121,7 @@ def ask_ranges(table: GoldenTable) -> None:
     )
 
 
-def ask_keys(table: GoldenTable) -> None:
+def query_keys(table: GoldenTable) -> None:
     """Filters that places and bloom filters answer."""
     skipping(
         table,
@@ -129,13 +129,13 @@ def ask_keys(table: GoldenTable) -> None:
         ["id", "in", ["r02", "駅-06", "nobody"]],
         "keys are found where they live",
         "IX-055 IX-020 IX-023",
-        "record-index-of-nobody or-as-and",
+        "record-index-finds-nothing or-as-and",
     )
     skipping(
         table,
         "text-like-a-key",
         ["rider", "in", ["Zoe 1", "r02"]],
-        "only the key is asked of the record index",
+        "only the key is looked up in the record index",
         "IX-055 IX-051",
         "record-index-for-any-column",
     )
@@ -145,11 +145,11 @@ def ask_keys(table: GoldenTable) -> None:
         ["and", ["id", "=", "r04"], ["day", ">", "2025-01-01"]],
         "one index rules out what another leaves",
         "IX-055 IX-053 IX-058 IX-052",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
 
 
-def ask_newer(table: GoldenTable) -> None:
+def query_newer(table: GoldenTable) -> None:
     """Filters that indexes since version 8 answer."""
     skipping(
         table,
@@ -195,13 +195,13 @@ def ask_newer(table: GoldenTable) -> None:
         table,
         "upper",
         [["fn", "upper", "id"], "=", "R02"],
-        "a bloom filter of results is asked for results",
+        "a bloom filter of results is looked up among results",
         "IX-040 IX-058",
         "expressions-never-match unknown-part-is-false",
     )
 
 
-def ask_soundness(table: GoldenTable) -> None:
+def query_soundness(table: GoldenTable) -> None:
     """Every index holds what files and rows give."""
     clauses = "MT-005 MT-001 MT-002 MT-003 MT-010 MT-011 MT-012 MT-018 MT-023 MT-024 IX-010 IX-011 IX-020 IX-021 IX-023"
     kills = "statistics-of-first-row nulls-uncounted bounds-in-order-of-length record-index-of-partitions"
@@ -217,11 +217,11 @@ def ask_soundness(table: GoldenTable) -> None:
 
 def _add_queries(table: GoldenTable) -> None:
     lived(table)
-    ask_ranges(table)
-    ask_keys(table)
+    query_ranges(table)
+    query_keys(table)
     if table.version > 6:
-        ask_newer(table)
-    ask_soundness(table)
+        query_newer(table)
+    query_soundness(table)
 
 
 @golden(

@@ -27,7 +27,7 @@ def _fails_and_is_undone(table: GoldenTable, *, torn: bool) -> None:
     table.forget(second(1), second(6))
 
 
-@golden("v6/mor_rolled_back_later", "A rollback that is younger than the time asked for", merge_on_read(6))
+@golden("v6/mor_rolled_back_later", "A rollback that is younger than the time requested", merge_on_read(6))
 def rolled_back_later(table: GoldenTable) -> None:
     """A write failed; another began, the first was rolled back, the other completed; archival passed the rollback."""
     _fails_and_is_undone(table, torn=False)

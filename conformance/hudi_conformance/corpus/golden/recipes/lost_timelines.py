@@ -37,16 +37,16 @@ def lost_savepoint(table: GoldenTable) -> None:
 
 
 @golden(
-    "v9/cow_lost_timeline_of_the_dead",
+    "v9/cow_lost_timeline_of_a_failed_write",
     "The timeline is lost, and one write had never completed",
     copy_on_write(9, properties=_COLUMNS),
 )
 @golden(
-    "v6/mor_lost_timeline_of_the_dead",
+    "v6/mor_lost_timeline_of_a_failed_write",
     "The timeline is lost, and one write had never completed",
     merge_on_read(6, properties=_COLUMNS),
 )
-def of_the_dead(table: GoldenTable) -> None:
+def of_a_failed_write(table: GoldenTable) -> None:
     """An insert, an update, and an update of two rides whose process died; it left no markers. All names are left."""
     _written(table)
     table.upsert(DIED, rides(50, ("r01", "r11"), rider="never completed"), state=State.INFLIGHT)

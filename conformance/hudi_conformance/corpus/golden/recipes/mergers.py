@@ -38,7 +38,7 @@ def _count(table: GoldenTable) -> None:
     table.upsert(second(5), [_row("e", 4, "again", 1)])
 
 
-def _ask_count(table: GoldenTable) -> None:
+def _query_count(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "counts of all versions are summed, and go on after a delete",
@@ -50,7 +50,7 @@ def _ask_count(table: GoldenTable) -> None:
     )
     table.snapshot(
         "projection",
-        "the column that is summed need not be asked for",
+        "the column that is summed need not be requested",
         "RM-001 RD-012",
         "deletes-ignored",
         columns=["id"],
@@ -69,7 +69,7 @@ def _ask_count(table: GoldenTable) -> None:
 def counter(table: GoldenTable) -> None:
     """Counts that grow, shrink, are null, meet a delete with and without ordering value, and go on after one."""
     _count(table)
-    _ask_count(table)
+    _query_count(table)
 
 
 @golden(

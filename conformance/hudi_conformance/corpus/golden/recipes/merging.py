@@ -37,7 +37,7 @@ _TRUE_WORDS = {
     merge_on_read(9),
     also=(6, 8),
     titles={
-        6: "Late data in version 6: the payload class asks for event time",
+        6: "Late data in version 6: the payload class requests event time",
         8: "Late data in version 8, with the precombine field's old name",
     },
 )

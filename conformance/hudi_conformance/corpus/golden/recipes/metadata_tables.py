@@ -53,7 +53,7 @@ def services(table: GoldenTable) -> None:
         ["id", "in", ["r01", "r03", "r11"]],
         "keys of replaced groups are found nowhere, moved ones in their new group",
         "IX-021 IX-055",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     skipping(
         table,
@@ -94,7 +94,7 @@ def rollback_6(table: GoldenTable) -> None:
         ["rider", "in", ["failed", "Zoe 1"]],
         "statistics of the undone log match no row",
         "IX-051 IX-054",
-        "base-file-unjudged",
+        "slices-pruned-by-logs",
     )
 
 
@@ -130,7 +130,7 @@ def unpartitioned(table: GoldenTable) -> None:
         ["id", "=", "🚲-16"],
         "keys are found in the partition without a path",
         "IX-055 IX-011 IX-058",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
 
 
@@ -158,7 +158,7 @@ def compacted(table: GoldenTable) -> None:
         ["rider", "=", "third"],
         "compacted statistics bound as before",
         "MT-015 IX-054",
-        "logs-unjudged",
+        "slices-pruned-by-base-file",
     )
     skipping(
         table,
@@ -166,7 +166,7 @@ def compacted(table: GoldenTable) -> None:
         ["id", "in", ["r13", "r04", "r03"]],
         "keys that went before and after the compaction are gone",
         "MT-015 IX-055 IX-021",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
 
 
@@ -191,7 +191,7 @@ def uncommitted(table: GoldenTable) -> None:
         table,
         "key",
         ["id", "in", ["r02", "r03"]],
-        "a key that only a dead write took away is found",
+        "a key that only a failed write took away is found",
         "MT-006 MT-004 IX-055",
         "uncommitted-metadata-used",
     )
@@ -200,7 +200,7 @@ def uncommitted(table: GoldenTable) -> None:
             table,
             "rider",
             ["rider", "in", ["Zoe 1", "second"]],
-            "a value whose entry a dead write took away is found",
+            "a value whose entry a failed write took away is found",
             "MT-006 MT-004 IX-057",
             "uncommitted-metadata-used",
         )
@@ -208,7 +208,9 @@ def uncommitted(table: GoldenTable) -> None:
         table, "metadata of a write that has not completed is no fault", "MT-006 MT-004 MT-005", "metadata-logs-unread"
     )
     if newer:
-        table.slices("slices", "the dead write's logs are in no slice", "RD-002 MT-006", "inflight-counts-as-committed")
+        table.slices(
+            "slices", "the failed write's logs are in no slice", "RD-002 MT-006", "inflight-counts-as-committed"
+        )
 
 
 @golden("v9/mor_unlisted_index", "An index that the properties do not list", merge_on_read(9), FEATURES, also=(6,))
@@ -272,7 +274,7 @@ def rebuilt(table: GoldenTable) -> None:
         ["id", "in", ["new@lima", "r03"]],
         "keys that came while there was no index are in the new one",
         "IX-002 MT-009 IX-055",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     skipping(
         table,
@@ -309,7 +311,7 @@ def moved(table: GoldenTable) -> None:
         ["id", "in", ["r02", "r11", "r03"]],
         "keys are found where they moved to",
         "IX-021 IX-055",
-        "record-index-of-nobody",
+        "record-index-finds-nothing",
     )
     if newer:
         skipping(

@@ -59,7 +59,7 @@ def _add_queries(table: GoldenTable, late: str) -> None:
     )
     table.snapshot(
         "projection",
-        "the columns that a question asks for change no side that supplies them",
+        "the columns that a question requests change no side that supplies them",
         "MG-021 MG-025 MG-013 RD-012",
         "partial-as-whole",
         columns=["fare", "rider"],
@@ -113,7 +113,7 @@ def partial_updates_commit_time(table: GoldenTable) -> None:
         "MG-021 MG-025 MG-002",
         "partial-as-whole partial-null-unset",
     )
-    table.snapshot("projection", "so is a column asked for alone", "MG-021", "partial-null-unset", columns=["fare"])
+    table.snapshot("projection", "so is a column requested alone", "MG-021", "partial-null-unset", columns=["fare"])
 
 
 @golden("v9/mor_partial_and_deletes", "Partial updates around deletes", merge_on_read(9), ("partial-update",))

@@ -104,7 +104,7 @@ def _came_back(table: GoldenTable) -> None:
         "came-back",
         "a row that a delete hid is answered once it is back, though an older write brought it",
         "IN-001 IN-005",
-        "commit-times-tell-all",
+        "ranges-by-commit-time-alone",
         meta_columns=True,
     )
 

@@ -121,7 +121,7 @@ def added_columns(table: GoldenTable) -> None:
     table.incremental(
         *first,
         "range-before-in-its-columns",
-        "the range has the columns as of its end, as asked for",
+        "the range has the columns as of its end, as requested",
         "IN-009",
         "range-has-the-newest-columns",
         configs={"hoodie.datasource.read.schema.use.end.instanttime": "true"},

@@ -118,7 +118,7 @@ def delete_partition(table: GoldenTable) -> None:
     table.instants("timeline", "two replacecommits", "TL-003 TL-008", "lowest-state-rules")
 
 
-@golden("v9/cow_cleaned", "After a clean, older instants cannot be asked for", copy_on_write(9), also=(6, 8))
+@golden("v9/cow_cleaned", "After a clean, older instants cannot be requested", copy_on_write(9), also=(6, 8))
 def cleaned(table: GoldenTable) -> None:
     """Four commits; a clean removed the files that only the first two needed."""
     table.insert(second(1), fleet(10))

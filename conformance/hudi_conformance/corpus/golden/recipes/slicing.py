@@ -18,7 +18,7 @@ _COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
     also=(8,),
 )
 def overlapping(table: GoldenTable) -> None:
-    """Of two overlapping writes the first asked for completes last; a third straddles a compaction."""
+    """Of two overlapping writes the first requested completes last; a third straddles a compaction."""
     newest = table.version > 8
     groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
     table.insert(second(1), fleet(10))

@@ -192,12 +192,12 @@ def rolled_back(case: WritingCase) -> None:
 
     Given an insert, a write that died and was rolled back, and four more writes.
     When archival keeps two.
-    Then the rollback is in the history, and the rides are those of the living writes.
+    Then the rollback is in the history, and the rides are those of the live writes.
     """
     case.create()
     case.write("insert", fleet(10))
-    failed = case.begin("dead", "upsert", rides(90, ("r11",)), process=2)
-    case.stage("dead")
+    failed = case.begin("failed", "upsert", rides(90, ("r11",)), process=2)
+    case.stage("failed")
     case.end_process(2)
     case.service("rollback", instant=failed.requested)
     for ts in (30, 40, 50, 60):

@@ -60,7 +60,7 @@ def rows_keep_their_write(case: WritingCase) -> None:
     """A clustering brings no row anew.
 
     Given two inserts, an update and a delete.
-    When a clustering has completed, and a reader asks for what came after the last write, and after the first.
+    When a clustering has completed, and a reader requests what came after the last write, and after the first.
     Then nothing came after the last write, and after the first one what the writes brought.
     """
     first, last = written(case)

@@ -92,7 +92,7 @@ def rows_keep_their_write(case: WritingCase) -> None:
     """A compaction brings no row anew.
 
     Given updates and a delete in logs.
-    When a compaction has completed, and a reader asks for what came after the last write, and after the first.
+    When a compaction has completed, and a reader requests what came after the last write, and after the first.
     Then nothing came after the last write, and after the first one what the writes brought.
     """
     first, last = logged(case)

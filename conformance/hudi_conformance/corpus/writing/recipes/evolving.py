@@ -25,7 +25,7 @@ def text_for_a_number_that_orders(case: WritingCase) -> None:
     """Texts are not taken for the numbers of an ordering field: as text 9 would beat 10.
 
     Given rides ordered by a number.
-    When an upsert brings the number as text, without a word and with evolution asked for.
+    When an upsert brings the number as text, without a word and with evolution requested.
     Then it is refused both times, and the table is as it was.
     """
     with_rides(case)
@@ -53,17 +53,17 @@ def number_for_a_text_that_orders(case: WritingCase) -> None:
 
 
 @writing(
-    "evolving/widened_when_asked",
+    "evolving/widened_on_request",
     shapes(),
     "DM-005 DM-003 DM-004",
-    "evolution-is-not-asked-for evolution-is-ignored wider-types-lose-values",
+    "evolution-without-request evolution-is-ignored wider-types-lose-values",
 )
-def widened_when_asked(case: WritingCase) -> None:
-    """A column gets the wider type that rows bring where that is asked for and no value changes.
+def widened_on_request(case: WritingCase) -> None:
+    """A column gets the wider type that rows bring where that is requested and no value changes.
 
     Given rides with a column of short integers and one of long ones.
-    When upserts bring longs and doubles in these, without asking for evolution and asking for it.
-    Then only the longs are taken, where they are asked for, and the integers that were there are longs.
+    When upserts bring longs and doubles in these, without requesting evolution and requesting it.
+    Then only the longs are taken, where they are requested, and the integers that were there are longs.
     """
     case.schema = _SEATS
     case.create()
@@ -81,10 +81,10 @@ def widened_when_asked(case: WritingCase) -> None:
 
 @writing("evolving/fixed_columns", shapes(versions=(6, 9)), "DM-005", "keys-are-widened")
 def fixed_columns(case: WritingCase) -> None:
-    """Columns of keys, partitions and ordering keep their types, whatever is asked for.
+    """Columns of keys, partitions and ordering keep their types, whatever is requested.
 
     Given rides whose number, zone and ordering value are short integers.
-    When upserts bring each of them as longs, with evolution asked for.
+    When upserts bring each of them as longs, with evolution requested.
     Then all are refused, and the table is as it was.
     """
     case.schema = Schema(

@@ -16,12 +16,12 @@ LISTED: Final = {**ALONE, **_FILES_ALONE}
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **_FILES_ALONE}
 
 
-@writing("indexing/unasked", shapes(types=(COW,), configs=LISTED), "IG-001", "unasked-indexes-are-planned")
-def unasked(case: WritingCase) -> None:
-    """An index is planned where one is asked for.
+@writing("indexing/unrequested", shapes(types=(COW,), configs=LISTED), "IG-001", "unrequested-indexes-are-planned")
+def unrequested(case: WritingCase) -> None:
+    """An index is planned where one is requested.
 
     Given a table of two writes.
-    When an indexing is planned that asks for no index, and one that asks for statistics of columns.
+    When an indexing is planned that requests no index, and one that requests statistics of columns.
     Then the first has nothing to do; the second is carried out and completes, and no row changes.
     """
     case.create()
@@ -90,8 +90,8 @@ def _written_meanwhile(case: WritingCase) -> None:
 
 for _version, _type, _kills in (
     (6, MOR, "indexer-stops-at-its-plan"),
-    (8, COW, "writers-pass-by-what-is-being-built"),
-    (9, MOR, "writers-pass-by-what-is-being-built"),
+    (8, COW, "writers-ignore-indexes-being-built"),
+    (9, MOR, "writers-ignore-indexes-being-built"),
 ):
     _short = "mor" if _type == MOR else "cow"
     writing(

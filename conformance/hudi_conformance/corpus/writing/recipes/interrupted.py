@@ -76,7 +76,7 @@ def compaction(case: WritingCase) -> None:
     case.state()
 
 
-def _handed_back(case: WritingCase) -> None:
+def _reverted(case: WritingCase) -> None:
     case.service("rollback", instant=second(3))
     case.state()
     execute(case, second(3))
@@ -85,44 +85,44 @@ def _handed_back(case: WritingCase) -> None:
 
 
 @writing(
-    "interrupted/compaction_handed_back_v8",
+    "interrupted/compaction_reverted_v8",
     shapes((8,), (MOR,), CONFIGS),
     "RB-008 CP-010 RB-006",
     "rolled-back-plan-is-dropped",
     begins_with="v8/mor_interrupted_compaction",
 )
 @writing(
-    "interrupted/compaction_handed_back_v9",
+    "interrupted/compaction_reverted_v9",
     shapes((9,), (MOR,), CONFIGS),
     "RB-008 CP-010 RB-006",
     "rolled-back-plan-is-dropped",
     begins_with="v9/mor_interrupted_compaction",
 )
-def handed_back_9(case: WritingCase) -> None:
+def reverted_9(case: WritingCase) -> None:
     """An attempt at a compaction is rolled back, and its plan stays.
 
     Given a compaction whose process died, and logs on the slice that its plan opened.
     When the attempt is rolled back, and the plan is then carried out.
     Then in between the compaction is requested again and the later logs are read; afterwards all is in base files.
     """
-    _handed_back(case)
+    _reverted(case)
 
 
 @writing(
-    "interrupted/compaction_handed_back_v6",
+    "interrupted/compaction_reverted_v6",
     shapes((6,), (MOR,), CONFIGS),
     "RB-008 CP-010 RB-006",
     "rolled-back-plan-is-dropped",
     begins_with="v6/mor_interrupted_compaction",
 )
-def handed_back_6(case: WritingCase) -> None:
+def reverted_6(case: WritingCase) -> None:
     """An attempt at a compaction is rolled back, and its plan stays.
 
     Given a compaction whose process died, and logs that bear the instant of its plan.
     When the attempt is rolled back, and the plan is then carried out.
     Then in between the compaction is requested again and those logs are read; afterwards all is in base files.
     """
-    _handed_back(case)
+    _reverted(case)
 
 
 @writing(

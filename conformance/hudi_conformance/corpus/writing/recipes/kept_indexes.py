@@ -133,7 +133,7 @@ def written_since(case: WritingCase) -> None:
     """Rows that were just written are found, whichever writer wrote them.
 
     Given an indexed table.
-    When writers that ask for no index insert, bulk insert and upsert rides.
+    When writers that request no index insert, bulk insert and upsert rides.
     Then filters find them by key and by value at once.
     """
     indexed(case)
@@ -209,8 +209,8 @@ def unknown_statistics(case: WritingCase) -> None:
 
 def _failed(case: WritingCase) -> Done:
     """A write that has made its files, and dies."""
-    started = case.begin("dead", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)
-    case.stage("dead")
+    started = case.begin("failed", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)
+    case.stage("failed")
     case.end_process(2)
     return started
 

@@ -65,7 +65,7 @@ def what_none_can_be(case: WritingCase) -> None:
     """What no table can be made of is refused.
 
     Given no table.
-    When tables without name, of an unknown type, version or mode, or with keys that are no columns are asked for.
+    When tables without name, of an unknown type, version or mode, or with keys that are no columns are requested.
     Then each is refused, and one that is right is made at last.
     """
     case.create(name="", reject="CONFIG_INVALID")

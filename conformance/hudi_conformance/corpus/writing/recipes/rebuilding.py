@@ -9,7 +9,7 @@ from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 _MORE = {6: " recovery-forgets-waiting-compactions"}
-_KILLS = "recovery-of-foreign-instants rebuilders-say-nothing"
+_KILLS = "recovery-of-foreign-instants rebuild-reports-nothing-unknown"
 
 
 def _rebuilt(case: WritingCase) -> None:
@@ -19,12 +19,12 @@ def _rebuilt(case: WritingCase) -> None:
 
 
 def _what_is_lost(case: WritingCase) -> None:
-    """Rebuild a table, look at it, ask for what its timeline held.
+    """Rebuild a table, look at it, ask what its timeline held.
 
     Given a table whose timeline is lost: an insert that was saved, an update and a delete; in one that is merge-on-read
     a compaction had been planned, and an update came after that.
-    When it is rebuilt from the names of its files, its savepoint and its plan are asked for, and it is written to.
-    Then whoever rebuilds says what it cannot know; the rows are those that were written, and of savepoint and plan
+    When it is rebuilt from the names of its files, its savepoint and its plan are requested, and it is written to.
+    Then the rebuild reports what it cannot know; the rows are those that were written, and of savepoint and plan
     nothing is left.
     """
     _rebuilt(case)
@@ -64,9 +64,9 @@ for _version, _type in ((6, MOR), (8, MOR), (9, MOR), (6, COW), (9, COW)):
 for _version, _type in ((6, MOR), (9, COW)):
     _short = "mor" if _type == MOR else "cow"
     writing(
-        f"rebuilding/of_the_dead_{_short}_v{_version}",
+        f"rebuilding/of_a_failed_write_{_short}_v{_version}",
         shapes((_version,), (_type,)),
         "SR-011 SR-010",
-        f"recovery-takes-the-first-write-alone rebuilders-say-nothing{_MORE.get(_version, '')}",
-        begins_with=f"v{_version}/{_short}_lost_timeline_of_the_dead",
+        f"recovery-takes-the-first-write-alone rebuild-reports-nothing-unknown{_MORE.get(_version, '')}",
+        begins_with=f"v{_version}/{_short}_lost_timeline_of_a_failed_write",
     )(_of_failed_writes)

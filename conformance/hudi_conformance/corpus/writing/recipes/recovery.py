@@ -1,4 +1,4 @@
-"""Writers that died: what they leave does not count, a rollback takes it away, and a living writer is left alone."""
+"""Writers that died: what they leave does not count, a rollback takes it away, and a live writer is left alone."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
@@ -11,17 +11,17 @@ _ALL = shapes(configs=_SHARED)
 _FEW = shapes(versions=(6, 9), configs=_SHARED)
 
 
-@writing("recovery/dead_after_staging", _ALL, "RB-001 RB-003 RB-009", "rollback-is-no-action")
-def dead_after_staging(case: WritingCase) -> None:
+@writing("recovery/failed_after_staging", _ALL, "RB-001 RB-003 RB-009", "rollback-is-no-action")
+def failed_after_staging(case: WritingCase) -> None:
     """A write whose process died after its files is rolled back.
 
     Given rides of two cities, and a writer that died between its files and its completion.
     When its write is rolled back, and another changes the same ride.
-    Then the dead write has left no row, its action is gone, and the rollback is an action of its own.
+    Then the failed write has left no row, its action is gone, and the rollback is an action of its own.
     """
     with_rides(case)
-    failed = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
-    case.stage("dead")
+    failed = case.begin("failed", "upsert", rides(30, ("r01", "r03")), process=2)
+    case.stage("failed")
     case.end_process(2)
     case.state()
     case.service("rollback", instant=failed.requested)
@@ -30,8 +30,8 @@ def dead_after_staging(case: WritingCase) -> None:
     case.state()
 
 
-@writing("recovery/dead_at_once", _FEW, "RB-001 RB-003", "rollback-is-no-action")
-def dead_at_once(case: WritingCase) -> None:
+@writing("recovery/failed_at_once", _FEW, "RB-001 RB-003", "rollback-is-no-action")
+def failed_at_once(case: WritingCase) -> None:
     """A write whose process died before it made a file is rolled back.
 
     Given rides of two cities, and a writer that died as soon as its insert overwrite was requested.
@@ -39,14 +39,14 @@ def dead_at_once(case: WritingCase) -> None:
     Then the table is as it was, but for the rollback on its timeline.
     """
     with_rides(case)
-    failed = case.begin("dead", "insert_overwrite", rides(30, ("r01",)), process=2)
+    failed = case.begin("failed", "insert_overwrite", rides(30, ("r01",)), process=2)
     case.end_process(2)
     case.service("rollback", instant=failed.requested)
     case.state()
 
 
-@writing("recovery/dead_delete", _FEW, "RB-001 RB-006", "rollback-is-no-action")
-def dead_delete(case: WritingCase) -> None:
+@writing("recovery/failed_delete", _FEW, "RB-001 RB-006", "rollback-is-no-action")
+def failed_delete(case: WritingCase) -> None:
     """A delete whose process died deletes nothing.
 
     Given rides of two cities, and a writer that died after it had staged a delete.
@@ -54,33 +54,33 @@ def dead_delete(case: WritingCase) -> None:
     Then every ride is there, before and after.
     """
     with_rides(case)
-    failed = case.begin("dead", "delete", rides(30, ("r01", "r11")), process=2)
-    case.stage("dead")
+    failed = case.begin("failed", "delete", rides(30, ("r01", "r11")), process=2)
+    case.stage("failed")
     case.end_process(2)
     case.snapshot()
     case.service("rollback", instant=failed.requested)
     case.state()
 
 
-@writing("recovery/dead_among_the_living", _FEW, "RB-006 RB-009", "rollback-is-no-action")
-def dead_among_the_living(case: WritingCase) -> None:
+@writing("recovery/failed_beside_live", _FEW, "RB-006 RB-009", "rollback-is-no-action")
+def failed_beside_live(case: WritingCase) -> None:
     """A rollback touches no files of other writes.
 
     Given a writer that died after its files, and another that has changed another city since.
-    When the dead write is rolled back.
+    When the failed write is rolled back.
     Then what the other wrote stands.
     """
     with_rides(case)
-    failed = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
-    case.stage("dead")
+    failed = case.begin("failed", "upsert", rides(30, ("r01", "r03")), process=2)
+    case.stage("failed")
     case.end_process(2)
     case.write("upsert", rides(20, ("r11", "r12")))
     case.service("rollback", instant=failed.requested)
     case.state()
 
 
-@writing("recovery/living_writer", _FEW, "RB-002 RB-001", "living-writes-are-failed writers-have-no-heart")
-def living_writer(case: WritingCase) -> None:
+@writing("recovery/live_writer", _FEW, "RB-002 RB-001", "live-writes-are-failed writers-without-heartbeat")
+def live_writer(case: WritingCase) -> None:
     """A write that still beats is left alone.
 
     Given rides of two cities, and a writer of another process that has staged its files.
@@ -101,7 +101,7 @@ def completed_write(case: WritingCase) -> None:
     """Only what has not completed is rolled back.
 
     Given rides of two cities that have been changed.
-    When a rollback is asked for of the change, and of an instant that nobody knows.
+    When a rollback of the change, and of an instant that nobody knows.
     Then both are refused, and the table is as it was.
     """
     with_rides(case)
@@ -111,9 +111,9 @@ def completed_write(case: WritingCase) -> None:
     case.state()
 
 
-@writing("recovery/two_dead_writers", _FEW, "RB-001 RB-003", "rollback-is-no-action")
+@writing("recovery/two_failed_writers", _FEW, "RB-001 RB-003", "rollback-is-no-action")
 def two_failed_writers(case: WritingCase) -> None:
-    """Each dead write has a rollback of its own.
+    """Each failed write has a rollback of its own.
 
     Given two writers of one process that died after they had changed different cities.
     When both writes are rolled back, the newer one first.

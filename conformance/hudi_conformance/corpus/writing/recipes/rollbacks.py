@@ -9,7 +9,7 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 SHARED: Final = shapes(configs={**OPTIMISTIC, **SHARED_LOCK})
 IMPATIENT: Final = {"hoodie.client.heartbeat.interval_in_ms": "1"}
-"""After some milliseconds without a beat a write is taken for dead."""
+"""After some milliseconds without a beat a write is taken for failed."""
 EAGER: Final = {**ALONE, "hoodie.clean.failed.writes.policy": "EAGER"}
 NEVER: Final = {"hoodie.clean.failed.writes.policy": "NEVER"}
 LISTING: Final = {"hoodie.rollback.using.markers": "false"}
@@ -23,7 +23,7 @@ def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
     return started
 
 
-@writing("rollback/dead_writers", SHARED, "RB-001 RB-002 RB-003", "the-dead-are-spared")
+@writing("rollback/failed_writers", SHARED, "RB-001 RB-002 RB-003", "expired-writes-are-kept")
 def failed_writers(case: WritingCase) -> None:
     """Writes whose heartbeats have stopped are rolled back.
 
@@ -39,9 +39,9 @@ def failed_writers(case: WritingCase) -> None:
     case.state()
 
 
-@writing("rollback/heart_that_beats", SHARED, "RB-002 MK-005 RB-001", "living-writes-are-failed writers-have-no-heart")
-def heart_that_beats(case: WritingCase) -> None:
-    """A write whose heart beats is left alone.
+@writing("rollback/live_heartbeat", SHARED, "RB-002 MK-005 RB-001", "live-writes-are-failed writers-without-heartbeat")
+def live_heartbeat(case: WritingCase) -> None:
+    """A write with a live heartbeat is left alone.
 
     Given a writer that has made its files and is at work still.
     When failed writes are rolled back.
@@ -125,7 +125,7 @@ def completed(case: WritingCase) -> None:
     case.state()
 
 
-@writing("rollback/slow_writer", SHARED, "TL-023 OW-008", "completes-whatever-became-of-it")
+@writing("rollback/slow_writer", SHARED, "TL-023 OW-008", "completes-after-its-rollback")
 def slow_writer(case: WritingCase) -> None:
     """A write that was taken back meanwhile does not complete.
 
@@ -169,8 +169,8 @@ def several_logs_deep(case: WritingCase) -> None:
     """A write that was rolled back between others leaves their logs alone.
 
     Given an update, a writer that made its logs and died, and an update of the same slice since.
-    When the dead write is rolled back, and a later update comes.
-    Then of each ride the newest version of the living writes stands.
+    When the failed write is rolled back, and a later update comes.
+    Then of each ride the newest version of the live writes stands.
     """
     case.create()
     case.write("insert", fleet(10))

@@ -68,7 +68,7 @@ def restore_over_a_compaction(case: WritingCase) -> None:
     "savepoints/restore_with_a_planned_compaction",
     shapes(versions=(6, 9), types=(MOR,)),
     "SR-005 SR-007",
-    "restore-spares-the-pending",
+    "restore-keeps-pending-actions",
 )
 def restore_with_a_planned_compaction(case: WritingCase) -> None:
     """A compaction that was planned after the savepoint goes, and the logs upon its slice with it.
@@ -114,7 +114,7 @@ def deleted(case: WritingCase) -> None:
     """A savepoint that is deleted is no way back any more.
 
     Given rides whose first state was saved, and that were changed since.
-    When the savepoint is deleted, and a restore asked for.
+    When the savepoint is deleted, and a restore requested.
     Then the timeline shows no savepoint, and the restore is refused.
     """
     first = with_rides(case)
@@ -131,7 +131,7 @@ def what_can_be_saved(case: WritingCase) -> None:
     """Only a completed write whose files are all there can be saved.
 
     Given rides that were changed twice, and a clean that kept the last commit only.
-    When savepoints are asked for of an unknown instant, of the first write, and of the last.
+    When savepoints are requested of an unknown instant, of the first write, and of the last.
     Then the first two are refused, and the last is made.
     """
     first = with_rides(case)
@@ -153,7 +153,7 @@ def after_a_clean_by_versions(case: WritingCase) -> None:
     """After a clean that counts versions only the last write before it can be saved.
 
     Given rides that were changed three times, and a clean that kept two versions of each file.
-    When savepoints are asked for of the first write, of the one before the last, and of the last.
+    When savepoints are requested of the first write, of the one before the last, and of the last.
     Then the first two are refused, and the last is made.
     """
     first = with_rides(case)
@@ -176,7 +176,7 @@ def later_savepoint_in_the_way(case: WritingCase) -> None:
     """A later savepoint whose write would be undone is to be deleted first.
 
     Given two saved states.
-    When a restore to the first is asked for, the second savepoint is deleted, and it is asked for again.
+    When a restore to the first is requested, the second savepoint is deleted, and it is requested again.
     Then it is refused at first, and done at last.
     """
     first = with_rides(case)
@@ -199,8 +199,8 @@ def restore_twice(case: WritingCase) -> None:
     """
     first = with_rides(case)
     case.service("savepoint", instant=first.requested)
-    failed = case.begin("dead", "upsert", [ride("r01", 40)])
-    case.stage("dead")
+    failed = case.begin("failed", "upsert", [ride("r01", 40)])
+    case.stage("failed")
     case.end_process(1)
     case.service("rollback", instant=failed.requested)
     case.write("upsert", [ride("r01", 20)])

@@ -149,7 +149,7 @@ def saved_files_stay(case: WritingCase) -> None:
     case.state()
 
 
-@writing("savepoint_restore/pending_ones_too", SHARED, "SR-005 SR-006", "restore-spares-the-pending")
+@writing("savepoint_restore/pending_ones_too", SHARED, "SR-005 SR-006", "restore-keeps-pending-actions")
 def pending_ones_too(case: WritingCase) -> None:
     """Pending actions are undone as well.
 

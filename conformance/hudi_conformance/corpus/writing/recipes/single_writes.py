@@ -50,7 +50,9 @@ def late_row_fills(case: WritingCase) -> None:
     case.write("upsert", [ride("r01", 5, rider="late")])
     case.snapshot()
     case.incremental(first)
-    case.shows(*(("", "commit-times-tell-all") if case.is_mor else ("MF-010 OW-015", "filled-rows-keep-their-time")))
+    case.shows(
+        *(("", "ranges-by-commit-time-alone") if case.is_mor else ("MF-010 OW-015", "filled-rows-keep-their-time"))
+    )
 
 
 @writing("single/insert_of_a_known_key", shapes(), "OW-012 OW-020", "insert-groups-by-partition")
@@ -217,7 +219,7 @@ def partial_update_refused(case: WritingCase) -> None:
     """Tables of version 6 take no partial updates.
 
     Given rides in a table of version 6.
-    When a partial update is asked for.
+    When a partial update is requested.
     Then it is refused, and the table is as it was.
     """
     with_rides(case)
@@ -246,7 +248,7 @@ def inserts_are_not_combined(case: WritingCase) -> None:
     """Rows of one insert with the same key stand beside each other by default.
 
     Given a table with rides.
-    When an insert brings a key twice, and another does so with combining asked for.
+    When an insert brings a key twice, and another does so with combining requested.
     Then the first key is there twice, and the second once.
     """
     with_rides(case)
@@ -319,7 +321,7 @@ _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.par
     "single/row_moves", shapes(versions=(6, 8, 9)), "OW-021 OW-024", "global-index-by-partition moved-row-stays-too"
 )
 def row_moves(case: WritingCase) -> None:
-    """With a global index a row that asks for another partition moves there.
+    """With a global index a row that requests another partition moves there.
 
     Given rides of two cities.
     When an upsert with a global index brings one of them in another city.

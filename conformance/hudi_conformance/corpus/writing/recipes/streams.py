@@ -159,7 +159,7 @@ def overwrites_are_refused(case: WritingCase) -> None:
     """Non-blocking writers overwrite nothing.
 
     Given rides in buckets.
-    When an insert overwrite is asked for.
+    When an insert overwrite is requested.
     Then it is refused, and the table is as it was.
     """
     _streamed(case)
@@ -177,7 +177,7 @@ def where_they_may_write(case: WritingCase) -> None:
     """Non-blocking writers need a merge-on-read table.
 
     Given a copy-on-write table.
-    When a non-blocking write is asked for, and one by a single writer after it.
+    When a non-blocking write is requested, and one by a single writer after it.
     Then the first is refused, and the second is not.
     """
     case.create()
@@ -194,10 +194,10 @@ def where_they_may_write(case: WritingCase) -> None:
     "every-mode-is-known",
 )
 def which_index_they_need(case: WritingCase) -> None:
-    """Non-blocking writers need an index that gives a key the same file group whoever asks.
+    """Non-blocking writers need an index that gives a key the same file group in every writer.
 
     Given a merge-on-read table.
-    When a non-blocking write with a simple index is asked for, and one with buckets.
+    When a non-blocking write with a simple index is requested, and one with buckets.
     Then the first is refused, and the second is not.
     """
     case.create()

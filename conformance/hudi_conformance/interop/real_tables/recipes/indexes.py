@@ -23,7 +23,7 @@ _SCHEMA = "id string, city string, n int, amount double, note string, d date, at
 _CITIES = ("oslo", "rio")
 _BATCH = 4
 _WITHOUT = ("history", "timeline", "slices", "slices_middle", "info", "as_of_middle", "snapshot_meta")
-_UNASKED = (*_WITHOUT, "incremental_all", "incremental_later", "incremental_between", "optimized", "as_of_first")
+_UNREQUESTED = (*_WITHOUT, "incremental_all", "incremental_later", "incremental_between", "optimized", "as_of_first")
 _METADATA = {
     **EVENT_TIME,
     "hoodie.datasource.write.partitionpath.field": "city",
@@ -96,7 +96,7 @@ def _life(table: RealTable) -> None:
     on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9"),
     features=("metadata-table", "data-skipping"),
     questions=_RANGES,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def statistics(table: RealTable) -> None:
     """Statistics of columns and partitions."""
@@ -109,7 +109,7 @@ def statistics(table: RealTable) -> None:
     on=("0.15.0 v6", "1.1.1 v9"),
     features=("metadata-table", "data-skipping", "record-index"),
     questions=_RANGES,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def keys(table: RealTable) -> None:
     """Bloom filters and a record index."""
@@ -124,7 +124,7 @@ def keys(table: RealTable) -> None:
     types=("mor",),
     features=("metadata-table", "data-skipping", "record-index"),
     questions=_RANGES,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def keys_of_partitions(table: RealTable) -> None:
     """A record index of its own for each partition, with one key in both."""
@@ -141,7 +141,7 @@ def keys_of_partitions(table: RealTable) -> None:
     types=("mor",),
     features=("metadata-table", "data-skipping", "compaction", "clustering"),
     questions=_RANGES,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def serviced(table: RealTable) -> None:
     """Compacted, updated, clustered, updated."""
@@ -160,7 +160,7 @@ def serviced(table: RealTable) -> None:
     types=("mor",),
     features=("metadata-table", "data-skipping", "pending-compaction"),
     questions=_RANGES,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def compaction_pending(table: RealTable) -> None:
     """Written to while a compaction is pending: statistics of partitions that know the newest logs only."""
@@ -176,7 +176,7 @@ def compaction_pending(table: RealTable) -> None:
     types=("cow",),
     features=("metadata-table", "data-skipping", "secondary-index", "expression-index"),
     questions=_FUNCTIONS,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 @recipe(
     "indexes/created",
@@ -184,7 +184,7 @@ def compaction_pending(table: RealTable) -> None:
     types=("mor",),
     features=("metadata-table", "data-skipping", "secondary-index", "expression-index"),
     questions=_FUNCTIONS,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def created(table: RealTable) -> None:
     """Secondary and expression indexes of columns' statistics and bloom filters, before and after writes.
@@ -223,7 +223,7 @@ def created(table: RealTable) -> None:
     types=("mor",),
     features=("metadata-table", "data-skipping", "secondary-index"),
     questions=_FUNCTIONS,
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def moved(table: RealTable) -> None:
     """Rows that move to the other partition and keep or change the value of a secondary index."""
@@ -251,7 +251,7 @@ def moved(table: RealTable) -> None:
         late=["note", "in", ["late 3", "first 3", "first 4", "second 4"]],
         note=["note", "=", "first 1"],
     ),
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def late_deletes(table: RealTable) -> None:
     """Deletes and updates that are too late to win, beside some that do; indexes follow what merging gives."""
@@ -273,7 +273,7 @@ def late_deletes(table: RealTable) -> None:
     types=("cow",),
     features=("data-skipping", "global-index"),
     questions=_questions(oslo=["city", "=", "oslo"], rio=["city", "in", ["rio"]], other=["city", "!=", "oslo"]),
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def left_behind(table: RealTable) -> None:
     """A global index that leaves an updated row in its old partition, whose path its column no longer says."""
@@ -295,7 +295,7 @@ def left_behind(table: RealTable) -> None:
         within=["and", ["sec", ">=", 1612137600], ["sec", "<", 1614556800]],
         one=["sec", "=", 1580520600],
     ),
-    without=_UNASKED,
+    without=_UNREQUESTED,
 )
 def dated_paths(table: RealTable) -> None:
     """Partitions by a number of seconds, written as days."""

@@ -8,7 +8,7 @@ from hudi_conformance.verification.trace_cases.recipes.phrases import completed,
     "lock_in_turn",
     "Writers and a reader: the lock for the ends of writes, no lock for files and readers",
     "LK-001 LK-003",
-    "judge-wants-files-under-the-lock judge-locks-readers-out",
+    "trace-check-requires-files-under-the-lock trace-check-requires-locked-readers",
     "one holder at a time; files are made without the lock, and readers take none",
 )
 def lock_in_turn() -> str:
@@ -28,7 +28,7 @@ def lock_in_turn() -> str:
     "two_holders",
     "A process takes the lock that another holds",
     "LK-001",
-    "judge-overlooks-a-held-lock",
+    "trace-check-accepts-a-held-lock",
     "it has to wait until the lock is released",
     4,
 )
@@ -38,13 +38,13 @@ def two_holders() -> str:
 
 
 @trace_case(
-    "lease_of_the_dead",
+    "lease_of_a_failed_holder",
     "The lease of a process that died ends, others go on",
     "LK-002 LK-001 SA-003",
-    "judge-wants-one-executor judge-wants-one-attempt",
-    "the next takes the lock and completes what the dead had begun",
+    "trace-check-requires-one-executor trace-check-requires-one-attempt",
+    "the next takes the lock and completes what the failed process had begun",
 )
-def lease_of_the_dead() -> str:
+def lease_of_a_failed_holder() -> str:
     """A clustering whose process died while it held the lock; its lease has ended. When t carries the plan out."""
     return (
         requested("s", 1, "clustering")
@@ -60,7 +60,7 @@ def lease_of_the_dead() -> str:
     "holder_after_its_lease",
     "A process completes its write after its lease has ended",
     "LK-002 LK-003",
-    "judge-completes-without-lock",
+    "trace-check-accepts-completion-without-lock",
     "it is no holder any more and must not complete anything",
     14,
 )
@@ -78,7 +78,7 @@ def holder_after_its_lease() -> str:
     "completed_without_lock",
     "A writer completes without the lock",
     "LK-003",
-    "judge-completes-without-lock",
+    "trace-check-accepts-completion-without-lock",
     "from its checks until its completed file is there it has to hold the lock",
     8,
 )
@@ -91,7 +91,7 @@ def completed_without_lock() -> str:
     "services_plan_and_finish_locked",
     "Two services plan and finish under the lock, and work without it",
     "LK-004 CP-012",
-    "judge-wants-files-under-the-lock judge-wants-completions-in-turn",
+    "trace-check-requires-files-under-the-lock trace-check-requires-completions-in-turn",
     "the plans are made one after another, the work may overlap with each other and with a writer",
 )
 def services_plan_and_finish_locked() -> str:
@@ -113,7 +113,7 @@ def services_plan_and_finish_locked() -> str:
     "planned_without_lock",
     "Two services plan at once",
     "LK-004 CP-012",
-    "judge-completes-without-lock",
+    "trace-check-accepts-completion-without-lock",
     "the plan that is made without the lock is refused: it does not know the other",
     4,
 )
@@ -129,7 +129,7 @@ def planned_without_lock() -> str:
     "service_finishes_without_lock",
     "A compaction completes without the lock",
     "LK-004 CP-012",
-    "judge-completes-without-lock",
+    "trace-check-accepts-completion-without-lock",
     "a service finishes under the lock that writers take",
     8,
 )

@@ -8,7 +8,7 @@ from hudi_conformance.verification.trace_cases.recipes.phrases import left, requ
     "plan_made_once",
     "A plan is put a second time under its request",
     "TL-025 TL-003",
-    "judge-forgets-states",
+    "trace-check-ignores-states",
     "a plan does not change, however often the action is begun anew",
     8,
 )
@@ -25,7 +25,7 @@ def plan_made_once() -> str:
     "marker_before_file",
     "Each file of a write comes after its marker",
     "MK-001 TL-026",
-    "judge-wants-files-under-the-lock",
+    "trace-check-requires-files-under-the-lock",
     "what the write left would be found without listing the table",
 )
 def marker_before_file() -> str:
@@ -37,7 +37,7 @@ def marker_before_file() -> str:
     "file_before_marker",
     "A file comes before its marker",
     "MK-001",
-    "judge-asks-no-marker",
+    "trace-check-needs-no-marker",
     "nothing announces the file",
     6,
 )
@@ -52,7 +52,7 @@ def file_before_marker() -> str:
     "markers_of_a_pending_write_go",
     "The markers of a write go before its completed file",
     "MK-004",
-    "judge-lets-markers-go",
+    "trace-check-accepts-lost-markers",
     "markers are removed after the completed file is there, or after the write was undone",
     8,
 )
@@ -65,7 +65,7 @@ def markers_of_a_pending_write_go() -> str:
     "completed_while_files_come",
     "A clean deletes a file after it has completed",
     "TL-026",
-    "judge-takes-late-files",
+    "trace-check-accepts-late-files",
     "everything is in storage, or out of it, before the action completes",
     9,
 )
@@ -82,7 +82,7 @@ def completed_while_files_come() -> str:
     "highest_state_goes_first",
     "A rollback removes the request of a write before its inflight file",
     "RB-009",
-    "judge-takes-lower-states-first",
+    "trace-check-accepts-lower-states-first",
     "the highest state goes first, so that the write is never anything that it has not been",
     14,
 )
@@ -100,7 +100,7 @@ def highest_state_goes_first() -> str:
     "entries_go_without_rollback",
     "Somebody removes the entries of another's pending write",
     "RB-009",
-    "judge-lets-pending-writes-leave",
+    "trace-check-accepts-removed-pending-writes",
     "a pending write leaves the timeline by its rollback or its own abort",
     5,
 )
@@ -113,7 +113,7 @@ def entries_go_without_rollback() -> str:
     "metadata_before_the_rollback",
     "A table with a metadata table: each action commits there first",
     "RB-011",
-    "judge-wants-one-executor",
+    "trace-check-requires-one-executor",
     "the rollback is in the metadata table before it completes",
 )
 def metadata_before_the_rollback() -> str:
@@ -138,7 +138,7 @@ def metadata_before_the_rollback() -> str:
     "rollback_unknown_to_the_metadata",
     "A rollback completes before the metadata table knows it",
     "RB-011",
-    "judge-misses-the-metadata-table",
+    "trace-check-ignores-the-metadata-table",
     "the metadata table would still list the files",
     24,
 )
@@ -160,7 +160,7 @@ def rollback_unknown_to_the_metadata() -> str:
     "history_first",
     "An archival that stopped is finished by another process",
     "AR-010 AR-011",
-    "judge-wants-one-archival",
+    "trace-check-requires-one-archiver",
     "the history has the action first; then its files leave, the completed one last",
 )
 def history_first() -> str:
@@ -178,7 +178,7 @@ def history_first() -> str:
     "left_before_the_history",
     "An action leaves before a manifest names its file of the history",
     "AR-010",
-    "judge-archives-before-the-history",
+    "trace-check-accepts-archival-before-history",
     "who reads at that moment would see the action nowhere",
     15,
 )
@@ -191,7 +191,7 @@ def left_before_the_history() -> str:
     "completed_file_first",
     "The completed file of an archived action goes first",
     "AR-011",
-    "judge-archives-completed-files-first",
+    "trace-check-accepts-completed-files-first",
     "the action would seem to be pending again",
     17,
 )
@@ -205,7 +205,7 @@ def completed_file_first() -> str:
     "completes_under_another_name",
     "A compaction completes as a deltacommit",
     "TL-006 CP-006",
-    "judge-completes-as-anything",
+    "trace-check-accepts-any-completed-action",
     "a compaction completes as a commit",
     10,
 )
@@ -222,7 +222,7 @@ def completes_under_another_name() -> str:
     "saved_before_it_completed",
     "A write is saved before it has completed",
     "SR-001",
-    "judge-saves-anything",
+    "trace-check-accepts-any-savepoint",
     "only completed writes are saved",
     10,
 )

@@ -15,7 +15,7 @@ from hudi_conformance.verification.trace_cases.recipes.phrases import (
     "one_of_two_puts_succeeds",
     "Two processes carry out one plan, one of them completes it",
     "SA-001 TL-003",
-    "judge-wants-one-executor judge-wants-one-attempt",
+    "trace-check-requires-one-executor trace-check-requires-one-attempt",
     "the second gets the error that the name is taken, and stops",
 )
 def one_of_two_puts_succeeds() -> str:
@@ -33,7 +33,7 @@ def one_of_two_puts_succeeds() -> str:
     "two_puts_of_one_name",
     "Two processes put the completed file of one action",
     "SA-001 TL-003",
-    "judge-forgets-states",
+    "trace-check-ignores-states",
     "the second put is refused: the content is that of the first",
     16,
 )
@@ -52,7 +52,7 @@ def two_puts_of_one_name() -> str:
     "listed_after_the_put",
     "Who comes second builds on what the first has put",
     "SA-002 AR-010",
-    "judge-wants-one-executor judge-wants-one-archival",
+    "trace-check-requires-one-executor trace-check-requires-one-archiver",
     "the plan of another is found and carried out, the next manifest has the next number",
 )
 def listed_after_the_put() -> str:
@@ -72,7 +72,7 @@ def listed_after_the_put() -> str:
     "stale_listing_of_manifests",
     "An archival that has not seen the last manifest",
     "SA-002 HS-003",
-    "judge-counts-no-manifests",
+    "trace-check-ignores-manifest-numbers",
     "the number is taken: a listing after the put shows the manifest",
     35,
 )
@@ -87,13 +87,13 @@ def stale_listing_of_manifests() -> str:
 
 
 @trace_case(
-    "the_dead_leave_a_prefix",
+    "a_crash_leaves_a_prefix",
     "A writer dies between two files, a rollback finds what it left",
     "SA-003 LK-002 RB-009",
-    "judge-wants-all-files-announced",
+    "trace-check-refuses-unused-markers",
     "the first so many of its effects are there, in their order, and are taken back",
 )
-def the_dead_leave_a_prefix() -> str:
+def a_crash_leaves_a_prefix() -> str:
     """A writer that has announced two files and put one. When it dies, and r rolls its write back."""
     return (
         requested("w", 1)
@@ -108,7 +108,7 @@ def the_dead_leave_a_prefix() -> str:
     "no_effect_after_the_end",
     "A file of a write appears after the write has completed",
     "SA-003 TL-026",
-    "judge-takes-late-files",
+    "trace-check-accepts-late-files",
     "the file is refused: effects come in their order, and everything is in storage before the action completes",
     13,
 )
@@ -121,7 +121,7 @@ def no_effect_after_the_end() -> str:
     "deleted_twice",
     "Two processes carry out one rollback",
     "SA-004 RB-009",
-    "judge-minds-second-deletes judge-wants-one-executor judge-wants-one-attempt",
+    "trace-check-refuses-second-deletes trace-check-requires-one-executor trace-check-requires-one-attempt",
     "deletes of what is gone already change nothing and succeed",
 )
 def deleted_twice() -> str:
@@ -142,7 +142,7 @@ def deleted_twice() -> str:
     "an_error_after_the_put",
     "A writer gets an error for its completed file, and looks",
     "SA-005 MK-004",
-    "judge-wants-completions-in-turn",
+    "trace-check-requires-completions-in-turn",
     "the file is there, so the write has completed: only its markers go",
 )
 def an_error_after_the_put() -> str:
@@ -154,7 +154,7 @@ def an_error_after_the_put() -> str:
     "taken_back_after_an_error",
     "A writer gets an error for its completed file, and takes the write back",
     "SA-005 TL-003",
-    "judge-takes-late-files",
+    "trace-check-accepts-late-files",
     "nothing of a completed action is taken back",
     11,
 )
@@ -172,8 +172,8 @@ def taken_back_after_an_error() -> str:
     "times_in_turn",
     "Two processes generate their times in one lock that both share",
     "TM-003 TM-005 TM-004 TL-024",
-    "judge-wants-completions-in-turn",
-    "every time is greater than all before, whoever generated them; the writes may overlap",
+    "trace-check-requires-completions-in-turn",
+    "every time is greater than all before, whichever process generated them; the writes may overlap",
 )
 def times_in_turn() -> str:
     """Two writers; the clock of v is behind that of w. When each waits under the lock until both clocks have passed."""
@@ -191,7 +191,7 @@ def times_in_turn() -> str:
     "lock_let_go_too_early",
     "The lock is let go before the uncertainty of the clocks has passed",
     "TM-004 TM-003",
-    "judge-takes-any-time",
+    "trace-check-accepts-any-time",
     "the next process has a slower clock and generates an earlier time",
     6,
 )
@@ -204,7 +204,7 @@ def lock_let_go_too_early() -> str:
     "times_without_the_lock",
     "Two processes read their clocks at once",
     "TM-005 TM-003",
-    "judge-takes-any-time",
+    "trace-check-accepts-any-time",
     "both get one time",
     3,
 )
@@ -217,7 +217,7 @@ def times_without_the_lock() -> str:
     "completion_time_of_the_waiting",
     "A completion time that was generated before the lock was taken",
     "TL-024 LK-003",
-    "judge-completes-at-any-time",
+    "trace-check-accepts-any-completion-time",
     "the time is refused: another has completed since, and the order of completions would be another one",
     19,
 )
@@ -237,7 +237,7 @@ def completion_time_of_the_waiting() -> str:
     "request_of_another_time",
     "A request bears a time that its process did not generate last",
     "TL-024 TM-003",
-    "judge-forgets-when-it-was-asked",
+    "trace-check-ignores-request-times",
     "requests and completions come from one generator: the time is refused",
     3,
 )
