@@ -14,7 +14,7 @@ from hudi_model_tools.store import Store
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
 AGREEMENTS = {(one.run.module, one.run.name): one for one in load_manifest(SPECS).agreements}
-SMALL = AGREEMENTS["Recovery", "a writer and a rollback, a death"]
+SMALL = AGREEMENTS["Recovery", "a writer and a rollback, a crash"]
 SHORT = AGREEMENTS["OptimisticWriters", "two processes hold the lock"]
 
 

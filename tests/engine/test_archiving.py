@@ -276,7 +276,7 @@ def test_markers_of_what_leaves_go(tmp_path: Path):
 
 
 def test_a_file_that_never_became_part_of_the_history_is_replaced(tmp_path: Path):
-    """What a dead archival left: a file that no manifest names, and the manifest of the next number."""
+    """What a failed archival left: a file that no manifest names, and the manifest of the next number."""
     table = upserted(tmp_path / "table", 5)
     folder = table.path / ".hoodie" / "timeline" / "history"
     times = active(table)

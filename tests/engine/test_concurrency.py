@@ -47,7 +47,7 @@ def stop_before(folder: Path, table: Written, name: str, **more: Any) -> Task:
 
 @pytest.mark.slow
 def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_waited_for(tmp_path: Path):
-    """The refusal names the provider's key and leaves nothing; once the first one is dead the next writes at once."""
+    """The refusal names the provider's key and leaves nothing; once the first one has ended the next writes at once."""
     table = new_table(tmp_path)
     with writing(stop_before(tmp_path, table, "put_base_file")) as first:
         assert first.wait_until_stopped()
@@ -101,7 +101,7 @@ def test_two_that_begin_at_once_see_each_other(tmp_path: Path, monkeypatch: pyte
 
 
 def test_heartbeats_of_other_hosts_expire_by_their_age(tmp_path: Path):
-    """So do those of Apache Hudi, which are empty; one that has missed too many beats is dead."""
+    """So do those of Apache Hudi, which are empty; one that has missed too many beats has failed."""
     table = new_table(tmp_path)
     storage = LocalStorage(table.path)
     options = resolve(

@@ -69,7 +69,7 @@ def test_a_failed_holder_is_outlasted_by_the_least_patient_writer(dynamodb_serve
     put_by_another(dynamodb_server, tmp_path.name, "dead", 4500)
     with table_lock(effects, resolve(options), "second"):
         pass
-    lease = dynamodb_lock(dynamodb_server, tmp_path.name, 30).take("living", 1)
+    lease = dynamodb_lock(dynamodb_server, tmp_path.name, 30).take("live", 1)
     assert lease is not None
     began = time.monotonic()
     with pytest.raises(HudiError, match="LOCK_UNAVAILABLE"), table_lock(effects, resolve(options), "third"):

@@ -120,7 +120,7 @@ class Seeing:
 def test_a_writer_may_crash_before_any_effect_of_a_service(
     tmp_path: Path, version: int, options: Mapping[str, str]
 ) -> None:
-    """The next action finds dead services, and afterwards nothing is said that is not so, and nothing is pending."""
+    """The next action finds failed services, and afterwards nothing is said that is not so, and nothing is pending."""
     due, counted = history(tmp_path / "due", version, options), Seeing()
     for number in range(9):
         step(due, number)

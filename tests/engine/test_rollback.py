@@ -1,4 +1,4 @@
-"""Dead writes are taken back: all of them, nothing else, once, and whoever stops on the way is followed."""
+"""Failed writes are taken back: all of them, nothing else, once, and whoever stops on the way is followed."""
 
 import shutil
 from pathlib import Path
@@ -199,7 +199,7 @@ def test_no_writer_rolls_back_under_never(tmp_path: Path):
     ("configs", "eager", "lazy"), [({}, 1, 0), (SHARED, 0, 1), ({**SHARED, POLICY: "NEVER"}, 0, 0)]
 )
 def test_several_writers_leave_it_to_the_clean(tmp_path: Path, configs: dict[str, str], eager: int, lazy: int):
-    """By default otherwise: a write cannot know whether another one is dead."""
+    """By default otherwise: a write cannot know whether another one has failed."""
     assert_rolled_back(Undoable(tmp_path, 9, "COPY_ON_WRITE", configs), eager, lazy)
 
 

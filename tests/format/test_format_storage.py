@@ -193,7 +193,7 @@ def test_a_put_that_fails_leaves_nothing(fails: str, put: Any, tmp_path: Path, m
 
 
 def test_leftovers_of_a_failed_put_are_removed_once_old(tmp_path: Path):
-    """Nobody lists it; a living put is left alone, and so is every other file."""
+    """Nobody lists it; a running put is left alone, and so is every other file."""
     storage = LocalStorage(tmp_path)
     storage.put("a/kept", b"x")
     for name in (".hudi-put-old", ".hudi-put-new"):

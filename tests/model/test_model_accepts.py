@@ -35,7 +35,7 @@ SERVED = samples()[0].lines
 
 
 def test_a_writer_that_goes_on_after_its_rollback_is_refused():
-    """The table comes to no harm, and the trace still shows that a heartbeat was taken for dead too early."""
+    """The table comes to no harm, and the trace still shows that a heartbeat was taken for failed too early."""
     refused = accepts(trace("slow-writer", 0, 0), before("slow-writer"))
 
     assert refused is not None

@@ -48,7 +48,7 @@ def test_a_single_writer_takes_every_pending_write_for_failed_and_the_newest_fir
 def test_a_write_is_failed_when_it_missed_more_heartbeats_than_tolerated(
     interval: int, misses: int, passed: int
 ) -> None:
-    """The last beat counts; without any a write is dead."""
+    """The last beat counts; without any a write has failed."""
     settings = {
         "hoodie.client.heartbeat.interval_in_ms": str(interval),
         "hoodie.client.heartbeat.tolerable.misses": str(misses),
@@ -155,7 +155,7 @@ def test_only_what_is_there_and_has_not_completed_is_rolled_back() -> None:
 
 
 def test_with_nothing_failed_there_is_nothing_to_plan() -> None:
-    """A living write is left alone."""
+    """A live write is left alone."""
     found = table([commit(1)], settings=properties())
     assert schedule(found, at(8), EAGER) == ()
     beating = Table(properties(), None, failed(2), (), (), heartbeats=frozenset({(at(2), at(7))}))

@@ -26,8 +26,8 @@ CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 TLA_COMMENT = re.compile(r"\\\*.*|\(\*.*?\*\)")
 # What a reader expects in place of the word, and how often it may still stand; a number only ever goes down.
 WORDS = {
-    "told": ("reports, says, records", 31),
-    "tells": ("reports, says", 17),
+    "told": ("reports, says, records", 0),
+    "tells": ("reports, says", 0),
     "telling": ("reporting", 0),
     "unless told": ("by default", 0),
     "heard": ("response, received", 0),
@@ -36,21 +36,28 @@ WORDS = {
     "killing": ("mutation matrix; ending a process", 0),
     "lots": ("samples, shards", 0),
     "hearts": ("heartbeats", 0),
-    "stranger": ("an unknown writer", 1),
+    "stranger": ("an unknown writer", 0),
     "strangers": ("unknown writers", 0),
     "affair": ("implementation-defined", 0),
     "whoever comes": ("any worker", 0),
     "comes out otherwise": ("gives another result", 0),
-    "house": ("architecture, repository", 1),
+    "house": ("architecture, repository", 0),
     "rooms": ("packages", 0),
     "floors": ("layers", 0),
+    "unasked": ("without a request", 6),
+    "heart": ("heartbeat", 0),
+    "living": ("live", 0),
+    "dead": ("failed, crashed", 13),
 }
 
 # Words that no name in Python has: what a reader expects in their place.
 IN_NAMES = {
     "told": "reported, recorded, described",
     "telling": "reporting, describing",
+    "ask": "query, request",
     "asked": "requested, wanted, queried",
+    "asks": "queries, requests",
+    "unasked": "unrequested",
     "heard": "response, received",
     "said": "output, message, stated",
     "begun": "started, pending",

@@ -131,8 +131,8 @@ def _metadata(state: WriterState, index: Index) -> MetadataTable | None:
 
     Clauses: OW-020, MT-007.
     """
-    asks = index.kind == "record" or (index.kind == "bloom" and state.options.flag(_BLOOM_METADATA))
-    if not asks:
+    reads_metadata = index.kind == "record" or (index.kind == "bloom" and state.options.flag(_BLOOM_METADATA))
+    if not reads_metadata:
         return None
     found = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
     if index.kind != "record":

@@ -217,7 +217,7 @@ def _savepoints_do_not_stop_archival(_: Function) -> Function:
 @mutant(
     "archived-beyond-savepoints",
     "AR-006",
-    "Archival goes past savepoints unasked.",
+    "Archival goes past savepoints without a request.",
     "services.archival.kept_by_savepoints",
 )
 def _archived_beyond_savepoints(original: Function) -> Function:

@@ -186,8 +186,8 @@ def _indexer_stops_at_its_plan(original: Function) -> Function:
 def _writer_drops_unrequested_indexes(original: Function) -> Function:
     def dropping(table: Table, settings: Mapping[str, str]) -> Effects:
         there = {one.name for one in table.metadata.indexes} if table.metadata else set()
-        unasked = there - {"files", *(one.name for one in wanted(settings))}
-        return drop(table, sorted(unasked)) if unasked else original(table, settings)
+        unwanted = there - {"files", *(one.name for one in wanted(settings))}
+        return drop(table, sorted(unwanted)) if unwanted else original(table, settings)
 
     return dropping
 

@@ -105,7 +105,7 @@ def _projection_ignored(original: Function) -> Function:
     return lambda stored, schema, selection: original(stored, schema, replace(selection, columns=None))
 
 
-@mutant("meta-columns-leaked", "MF-002", "Meta columns are answered unasked.", "queries.chosen_schema")
+@mutant("meta-columns-leaked", "MF-002", "Meta columns are answered without a request.", "queries.chosen_schema")
 def _meta_columns_leaked(original: Function) -> Function:
     return lambda stored, schema, selection: original(stored, schema, replace(selection, meta_columns=True))
 
