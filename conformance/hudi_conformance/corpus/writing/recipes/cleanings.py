@@ -12,6 +12,9 @@ COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.co
 VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 HOURS: Final = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "24"}
 ALL_LOOKED_AT: Final = {"hoodie.table.services.incremental.enabled": "false"}
+LAST_COMMIT: Final = {**COMMITS, "hoodie.clean.commits.retained": "1"}
+ARCHIVING: Final = {**VERSIONS, "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+"""An archival beside a cleaner that counts versions: it keeps no moment from being archived."""
 REWRITTEN: Final = shapes(types=(COW,))
 GONE: Final = "RANGE_NOT_RETAINED"
 
@@ -185,6 +188,58 @@ def savepoint(case: WritingCase) -> None:
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
     case.query("read_as_of", instant=second.requested, reject=GONE)
+    case.state()
+
+
+@writing(
+    "cleaning/saved_and_left_alone",
+    REWRITTEN,
+    "CN-008 CN-015 SR-003",
+    "only-recent-partitions-cleaned clean-ignores-savepoints",
+)
+def saved_and_left_alone(case: WritingCase) -> None:
+    """What a savepoint kept goes once it is deleted, also in a partition into which nobody writes any more.
+
+    Given a saved insert, four updates of one city, inserts into another, and a clean after each: the first takes files.
+    When the savepoint is deleted, one more insert comes, and a clean is planned.
+    Then until the savepoint is deleted the saved files stay, and afterwards there is a clean that takes them.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.service("savepoint", instant=first.requested)
+    for ts in (20, 30, 40):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r41@lima", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r42@lima", 10)])
+    case.schedule("clean", LAST_COMMIT)
+    case.service("delete_savepoint", instant=first.requested)
+    case.write("insert", [ride("r43@lima", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.state()
+
+
+@writing("cleaning/archived_and_left_alone", REWRITTEN, "CN-001 CN-015", "only-recent-partitions-cleaned")
+def archived_and_left_alone(case: WritingCase) -> None:
+    """Old files go also where the writes that left them have been archived since the last clean.
+
+    Given a clean of one city, two updates of it, and inserts into another.
+    When archival takes all but the newest inserts, and a clean is planned.
+    Then there is one, and it takes the old files of the first city.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    for ts in (20, 30):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    for ts in (40, 50):
+        case.write("upsert", rides(ts, ("r01",)))
+    for number in range(1, 5):
+        case.write("insert", [ride(f"r4{number}@lima", 10)])
+    case.service("archive", ARCHIVING)
+    case.timeline()
+    case.run("clean", LAST_COMMIT)
     case.state()
 
 

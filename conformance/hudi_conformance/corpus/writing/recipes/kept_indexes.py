@@ -16,6 +16,8 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+_BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
+_COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
 _VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 _CLAUSES: Final = "MT-003 MT-005 IX-051"
 
@@ -127,13 +129,13 @@ def deleted(case: WritingCase) -> None:
     "indexes/written_since",
     SPREAD,
     f"MT-009 IG-003 IX-055 {_CLAUSES}",
-    "metadata-never-updated",
+    "metadata-never-updated new-keys-unindexed",
 )
 def written_since(case: WritingCase) -> None:
     """Rows that were just written are found, whichever writer wrote them.
 
     Given an indexed table.
-    When writers that ask for no index insert, bulk insert and upsert rides.
+    When writers that ask for no index insert, bulk insert and upsert rides, by a bloom index of the whole table too.
     Then filters find them by key and by value at once.
     """
     indexed(case)
@@ -141,8 +143,8 @@ def written_since(case: WritingCase) -> None:
     query_filters(case)
     case.write("bulk_insert", [ride("newer@lima", 20, rider="Zoe 1")], process=2)
     query_filters(case, ["id", "=", "newer@lima"])
-    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)])
-    query_filters(case, ["city", "=", "bergen"], ["id", "in", ["newest@bergen", "newer@lima"]])
+    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)], configs=_BLOOM)
+    query_filters(case, ["city", "=", "bergen"], ["id", "=", "newest@bergen"], ["id", "in", ["r01", "newer@lima"]])
     case.state()
 
 
@@ -239,19 +241,24 @@ def rolled_back(case: WritingCase) -> None:
     case.shows(kills="rollback-logs-unlisted" if case.shape.version == 6 else "metadata-never-updated")
 
 
-@writing("indexes/restored", SPREAD, f"SR-005 SR-012 {_CLAUSES}", "restore-undoes-nothing")
+@writing(
+    "indexes/restored",
+    SPREAD,
+    f"SR-005 SR-012 {_CLAUSES}",
+    "restore-undoes-nothing restore-keeps-what-the-metadata-table-compacted",
+)
 def restored(case: WritingCase) -> None:
     """After a restore filters find what was saved.
 
-    Given an indexed table, its first write saved, and three writes since.
+    Given an indexed table, its first write saved, and four writes since, after each of which its metadata table compacts.
     When it is restored, a write comes, and the indexes are built where they are gone.
     Then filters find the saved rides and those of the write.
     """
     first = indexed(case)
     case.service("savepoint", instant=first.requested)
     for ts in (20, 30, 40):
-        case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)])
-    case.write("delete", rides(None, ("r02", "r12")))
+        case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)], configs=_COMPACTED)
+    case.write("delete", rides(None, ("r02", "r12")), configs=_COMPACTED)
     case.service("restore", instant=first.requested)
     case.filtered(["id", "in", ["r01", "new20", "r02"]])
     case.filtered(["rider", "=", "moved"])
@@ -383,5 +390,49 @@ def dropped(case: WritingCase) -> None:
     case.service("create_index", index="record_index", reject="CONFIG_INVALID")
     case.service("drop_index", index="column_stats", reject="CONFIG_INVALID")
     case.write("upsert", rides(30, ("r11",), rider="moved"))
+    query_filters(case)
+    case.state()
+
+
+@writing("indexes/made_anew", SPREAD, f"MT-009 {_CLAUSES}", "bootstrap-lists-last-write metadata-never-updated")
+def made_anew(case: WritingCase) -> None:
+    """A metadata table that is made anew knows all that the table holds.
+
+    Given an indexed table, to which a writer without a metadata table writes.
+    When the next writer has one, and indexes are built again.
+    Then filters find the rides of every write.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("new", 20)], configs={"hoodie.metadata.enable": "false"})
+    case.filtered(["id", "in", ["r01", "new", "r12"]])
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    case.filtered(["rider", "=", "moved"])
+    case.run("indexing", EVERY_INDEX)
+    query_filters(case)
+    case.state()
+
+
+@writing(
+    "indexes/other_version",
+    shapes((9,), configs=KEPT),
+    f"VR-004 VR-006 VR-011 {_CLAUSES}",
+    "version-stays indexing-is-unknown-before-version-8",
+)
+def other_version(case: WritingCase) -> None:
+    """A table that was indexed goes to an older version and back.
+
+    Given an indexed table with updates.
+    When it is downgraded, written to, upgraded, and written to again, its indexes built anew each time.
+    Then the timeline has its indexings still, and filters find the rides of every write.
+    """
+    indexed(case)
+    case.write("upsert", rides(20, ("r01", "new"), rider="moved"))
+    case.service("downgrade", to=6)
+    case.timeline()
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    case.run("indexing", EVERY_INDEX)
+    query_filters(case)
+    case.service("upgrade", to=9)
+    case.write("upsert", rides(40, ("r02", "r12"), rider="moved"))
     query_filters(case)
     case.state()
