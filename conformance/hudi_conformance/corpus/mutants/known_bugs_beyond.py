@@ -5,15 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import Action
-from hudi_model.effects import CommitMetadataTable, Effects, PutProperties
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile, Record
 from hudi_model.merge_rules import Version
-from hudi_model.metadata import BUILDING, wanted, with_indexes, without_index
 from hudi_model.queries import Answer, Selection
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.retention import refuse_unretained
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of
-from hudi_model.tables import History, Table, View, open_table, visible_commits
+from hudi_model.tables import History, Table, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
 
@@ -280,51 +279,6 @@ def _new_keys_unindexed(original: Function) -> Function:
 
 
 @mutant(
-    "restore-keeps-what-the-metadata-table-compacted",
-    "SR-005 SR-012",
-    "A restore keeps the metadata table, which has compacted what it undoes.",
-    "services.savepoints.dropped_metadata",
-)
-def _restore_keeps_what_the_metadata_table_compacted(_: Function) -> Function:
-    def compacted(table: Table) -> Effects:
-        return (CommitMetadataTable(with_indexes(table, table.metadata.indexes)),) if table.metadata else ()
-
-    return compacted
-
-
-@mutant(
-    "undone-compaction-leaves-logs",
-    "SR-007",
-    "Of an undone compaction the logs stay that writers put on its slice.",
-    "services.savepoints.plan_for",
-)
-def _undone_compaction_leaves_logs(original: Function) -> Function:
-    return lambda table, target, **how: original(table, target, **{**how, "whole": False})
-
-
-@mutant(
-    "writers-drop-what-is-being-built",
-    "IG-003",
-    "A writer drops the indexes that are being built, and which it does not ask for.",
-    "metadata.configured_effects",
-)
-def _writers_drop_what_is_being_built(original: Function) -> Function:
-    def dropping(table: Table, settings: Mapping[str, str]) -> Effects:
-        properties = dict(open_table(table).configuration.properties)
-        building = [one for one in properties.pop(BUILDING, "").split(",") if one]
-        unasked = {*building} - {one.name for one in wanted(settings)}
-        metadata = table.metadata
-        if not unasked or metadata is None:
-            effects: Effects = original(table, settings)
-            return effects
-        for name in sorted(unasked):
-            metadata = without_index(metadata, name)
-        return PutProperties(properties), CommitMetadataTable(metadata)
-
-    return dropping
-
-
-@mutant(
     "indexing-is-unknown-before-version-8",
     "VR-006",
     "A downgrade stops at an action that has built an index.",
@@ -351,3 +305,35 @@ def _rollback_of_the_gone_is_left(original: Function) -> Function:
         return found if any(one.requested == target for one in table.timeline) else None
 
     return of_known
+
+
+@mutant(
+    "ranges-end-with-what-is-retained",
+    "IN-007",
+    "A range is refused that ends before the moment which a clean kept.",
+    "incremental.slices_of_range",
+)
+def _ranges_end_with_what_is_retained(original: Function) -> Function:
+    def retained(view: View, time_range: Any) -> tuple[FileSlice, ...]:
+        if time_range.end is not None:
+            refuse_unretained(view.table.timeline, time_range.end)
+        found: tuple[FileSlice, ...] = original(view, time_range)
+        return found
+
+    return retained
+
+
+@mutant(
+    "cleaned-change-logs-are-lost",
+    "CD-006",
+    "A change log that is not there is lost, whoever took it.",
+    "incremental.logged_changes",
+)
+def _cleaned_change_logs_are_lost(original: Function) -> Function:
+    def lost(opened: Any, write: Any) -> Any:
+        try:
+            return original(opened, write)
+        except Rejection as error:
+            raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", str(write.requested), "it is not there") from error
+
+    return lost

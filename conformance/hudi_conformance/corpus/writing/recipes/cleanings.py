@@ -243,6 +243,62 @@ def archived_and_left_alone(case: WritingCase) -> None:
     case.state()
 
 
+@writing("cleaning/behind_the_archive", REWRITTEN, "RD-014 HS-008 AR-001", "past-of-the-active-timeline-only")
+def behind_the_archive(case: WritingCase) -> None:
+    """What a clean took is missed although the write that made it has been archived.
+
+    Given a city that the first and the fourth of five writes changed, inserts into another one, and a clean.
+    When archival takes the first two writes.
+    Then the moment before the fourth write is refused, and that of the fourth is answered.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert", [ride("r41@bergen", 10)])
+    third = case.write("insert", [ride("r42@bergen", 10)])
+    fourth = case.write("upsert", rides(40, ("r01",)))
+    case.write("insert", [ride("r43@bergen", 10)])
+    case.run("clean", VERSIONS)
+    case.service("archive", {**ARCHIVING, "hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"})
+    case.query("read_as_of", instant=third.bound, reject=GONE)
+    case.query("read_as_of", instant=fourth.bound)
+
+
+@writing("cleaning/ranges", REWRITTEN, "IN-007 RD-014", "ranges-end-with-what-is-retained")
+def ranges(case: WritingCase) -> None:
+    """A range is answered as long as the state at its end is there, whatever moment a clean kept.
+
+    Given a city of one write, and another one that three later writes changed.
+    When a clean keeps one commit.
+    Then the changes until the first write are answered, and those until the second, whose file is gone, are refused.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r11", "r12")))
+    second, *_ = (case.write("upsert", rides(ts, ("r01", "r02"))) for ts in (20, 30, 40, 50))
+    case.run("clean", LAST_COMMIT)
+    case.incremental(None, first)
+    case.query("read_incremental", begin="earliest", end=second.bound, reject=GONE)
+    case.incremental(first)
+
+
+@writing(
+    "cleaning/change_feed",
+    shapes(types=(COW,), properties={"hoodie.table.cdc.enabled": "true"}),
+    "CD-006 CD-003 RD-014",
+    "cleaned-change-logs-are-lost",
+)
+def change_feed(case: WritingCase) -> None:
+    """Change logs that a clean took are no longer retained; they are not lost.
+
+    Given four commits of a table with a change feed.
+    When a clean keeps one of them.
+    Then the changes after the first commit are refused, and those after the third are answered.
+    """
+    first, _, third, _ = rewritten(case)
+    case.run("clean", LAST_COMMIT)
+    case.query("read_changes", begin=first.bound, reject=GONE)
+    case.changes(third)
+
+
 @writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")
 def partition_goes_whole(case: WritingCase) -> None:
     """A partition of which nothing is left goes, and comes back with the next write into it.

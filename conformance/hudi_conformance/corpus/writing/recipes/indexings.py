@@ -98,7 +98,7 @@ for _version, _type, _kills in (
         f"indexing/written_meanwhile_{_short}_v{_version}",
         shapes((_version,), (_type,), configs=LISTED),
         "IG-003 IG-004 IG-005",
-        f"{_kills} writers-drop-what-is-being-built",
+        _kills,
         begins_with=f"v{_version}/{_short}_index_being_built",
     )(_written_meanwhile)
 

@@ -229,31 +229,6 @@ def planned_compaction_undone(case: WritingCase) -> None:
     case.state()
 
 
-@writing(
-    "savepoint_restore/compaction_undone_long_ago",
-    shapes((6,), (MOR,)),
-    "SR-007 TL-018 AR-001",
-    "undone-compaction-leaves-logs",
-)
-def compaction_undone_long_ago(case: WritingCase) -> None:
-    """Nothing of an undone compaction's slice comes to count once the timeline begins after it.
-
-    Given a saved write, a compaction planned after it, logs on the slice that the plan opens, and a restore.
-    When the savepoint is deleted, updates come, and archival takes all that was written before the restore.
-    Then the rows are those of the saved write and of the updates.
-    """
-    _, second, _ = written(case)
-    case.service("savepoint", instant=second.requested)
-    case.schedule("compaction", COMPACTION_DUE)
-    case.write("upsert", rides(40, ("r01", "r11")))
-    case.service("restore", instant=second.requested)
-    case.service("delete_savepoint", instant=second.requested)
-    for ts in (50, 60, 70, 80, 90):
-        case.write("upsert", rides(ts, ("r03", "r12")))
-    case.service("archive", {**ARCHIVING, **VERSIONS, **COMPACTION_DUE})
-    case.state()
-
-
 @writing("savepoint_restore/rollbacks_leave", SHARED, "SR-009", "restore-keeps-rollbacks")
 def rollbacks_leave(case: WritingCase) -> None:
     """Rollbacks after the savepoint leave the timeline with the restore.

@@ -200,6 +200,7 @@ for _payload in _EACH:
         begins_with=f"v8/mor_payload_{_payload}",
     )(payload_of_eight)
 
+
 @writing(
     "versions/payload_of_nine",
     _OF_PAYLOADS,
@@ -225,6 +226,7 @@ for _payload in (*_EACH[1:], "overwritenondefaultswithlatest"):
         "properties-are-not-restated",
         begins_with=f"v9/mor_payload_{_payload}",
     )(payload_of_nine)
+
 
 @writing(
     "versions/custom_merging_stays",
