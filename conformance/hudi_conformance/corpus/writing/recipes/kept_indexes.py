@@ -409,7 +409,7 @@ def made_anew(case: WritingCase) -> None:
 
 @writing(
     "indexes/older_version",
-    shapes((9,), configs=KEPT),
+    shapes((9,), (COW,), configs=KEPT),
     f"VR-004 VR-006 VR-011 {_CLAUSES}",
     "version-stays indexing-is-unknown-before-version-8",
 )
