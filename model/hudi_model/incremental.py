@@ -25,7 +25,7 @@ from hudi_model.merge_rules import PartialUpdate
 from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, validated_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.retention import groups_of, inner_path
+from hudi_model.retention import groups_of, inner_path, removed_files
 from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, open_table, view_at
@@ -438,13 +438,15 @@ def with_images(change: CdcRecord, before: dict[str, Record], after: dict[str, R
 def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[CdcRecord, ...]]:
     """The changes that a write logged, for each file group that has such a log.
 
-    Raises: LOG_FILE_MISSING, LOG_CONTENT_CORRUPT, PATH_ESCAPES_TABLE; unsupported content.
+    Raises: LOG_FILE_MISSING, LOG_CONTENT_CORRUPT, PATH_ESCAPES_TABLE; RANGE_NOT_RETAINED; unsupported content.
 
-    Clauses: CD-003, CD-010, LF-018.
+    Clauses: CD-003, CD-006, CD-010, LF-018.
     """
     logs = {path_of(log): log for log in opened.state.log_files if log.cdc}
     logged: dict[GroupId, tuple[CdcRecord, ...]] = {}
     for path in (inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs):
+        if path not in logs and path in removed_files(opened.timeline):
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", path, "a clean deleted the file")
         if path not in logs:
             raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", path, "the timeline names it, storage lacks it")
         blocks = [valid_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]

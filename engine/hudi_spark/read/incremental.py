@@ -121,15 +121,25 @@ def _state_at_end(
     """The file groups that the range touched, as they were at its end.
 
     Which they are is reported by the range's commits, services among them; where one of those is not known, every group
-    may be touched, and a clean that kept less than the end of the range needs is enough to refuse.
+    may be touched. What a clean took of those is unknown as well: that it kept less than the end of the range needs is
+    enough to refuse then. A range from the beginning on has no such commit unless files of one are there.
 
     Clauses: IN-007.
     """
     end = writes.range.end
     touched = _touched(storage, writes)
-    if touched is None and not writes.range.is_empty:
+    found = snapshot_at(storage, table, query.readings, end, "completed", touched, listing=listing)
+    if touched is None and (commits_of(storage, writes.inside) is None or _holds_unknown(found, writes)):
         refuse_cleaned(storage, table[1], end)
-    return snapshot_at(storage, table, query.readings, end, "completed", touched, listing=listing)
+    return found
+
+
+def _holds_unknown(snapshot: Snapshot, writes: WritesOfRange) -> bool:
+    """Whether a slice was begun by a write that no timeline records.
+
+    Clauses: IN-007, TL-018.
+    """
+    return any(one.base_instant not in writes.known for one in snapshot.slices)
 
 
 def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | None:

@@ -17,6 +17,7 @@ from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.table_state.commits import (
     Commit,
     GroupId,
+    cleaned_paths,
     commit_of,
     is_cleaned,
     is_undone,
@@ -80,7 +81,7 @@ def load_snapshot(
     """
     time = as_of_time(as_of)
     configuration, timeline = load_table(storage)
-    if time is not None and time < (timeline.first_write() or ""):
+    if time is not None and _needs_history(storage, timeline, time):
         timeline = full_timeline(storage, configuration, timeline)
     refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
@@ -94,6 +95,17 @@ def load_snapshot(
         # Whoever else lists files may miss some that commits name; what storage lacks is missing.
         listing = stored_files(storage, f"{STORAGE}: the {listing.source} is not whole: {error}")
         return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
+
+
+def _needs_history(storage: Storage, timeline: Timeline, time: str) -> bool:
+    """Whether archived writes may tell what a state lacks: one from before the timeline, or behind a clean.
+
+    A clean that took a file which a write of the active timeline needs is later than that write, and so active too.
+
+    Clauses: RD-014, HS-001.
+    """
+    first = timeline.first_write() or ""
+    return time < first or any(_instant_of(path) < first for path in cleaned_paths(storage, timeline))
 
 
 def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them

@@ -9,9 +9,10 @@ from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile, Record
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.retention import refuse_unretained
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of
-from hudi_model.tables import History, View, visible_commits
+from hudi_model.tables import History, Table, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
 
@@ -229,3 +230,110 @@ def _every_rollback_has_one_token(original: Function) -> Function:
         return name
 
     return constant
+
+
+@mutant(
+    "late-deletes-win-in-base-files",
+    "MG-018 MG-006",
+    "Where a base file is written anew a row that is marked as deleted goes, however late the mark comes.",
+    "staging.base_file",
+)
+def _late_deletes_win_in_base_files(original: Function) -> Function:
+    def deleting(view: View, change: Any, *rest: Any) -> Any:
+        final = (replace(one, ordering=None) if one.is_delete else one for one in change.versions)
+        return original(view, replace(change, versions=tuple(final)), *rest)
+
+    return deleting
+
+
+@mutant(
+    "deletes-lose-within-a-batch",
+    "OW-019 PL-006",
+    "Of the rows of one write with the same key no delete is what is left.",
+    "tagging.combined",
+)
+def _deletes_lose_within_a_batch(original: Function) -> Function:
+    def without_deletes(view: View, many: list[Any]) -> Any:
+        return original(view, [one for one in many if not one[1].is_delete] or many)
+
+    return without_deletes
+
+
+_PLACE = 2
+"""So many parts has what the record index says of a key: partition and file group."""
+
+
+@mutant(
+    "new-keys-unindexed",
+    "IX-021 MT-005",
+    "The record index learns of keys that it has, and of no others.",
+    "metadata.difference",
+)
+def _new_keys_unindexed(original: Function) -> Function:
+    def known_only(stored: Mapping[str, Any], held: Mapping[str, Any]) -> dict[str, Any]:
+        changed: dict[str, Any] = original(stored, held)
+        places = stored and all(isinstance(one, list) and len(one) == _PLACE for one in stored.values())
+        return {key: value for key, value in changed.items() if key in stored} if places else changed
+
+    return known_only
+
+
+@mutant(
+    "indexing-is-unknown-before-version-8",
+    "VR-006",
+    "A downgrade stops at an action that has built an index.",
+    "upgrades.in_layout",
+)
+def _indexing_is_unknown_before_version_8(original: Function) -> Function:
+    def strict(table: Table, entry: Any, layout: int, *rest: Any) -> Any:
+        if layout == 1 and entry.action is Action.INDEXING:
+            raise Rejection(Reason.INSTANT_MALFORMED, "TL-008", entry.name, "no action of this name is known")
+        return original(table, entry, layout, *rest)
+
+    return strict
+
+
+@mutant(
+    "rollback-of-the-gone-is-left",
+    "RB-004",
+    "A pending rollback is left alone where its write has left the timeline.",
+    "services.rollback.pending_rollback",
+)
+def _rollback_of_the_gone_is_left(original: Function) -> Function:
+    def of_known(table: Table, target: InstantTime) -> InstantTime | None:
+        found: InstantTime | None = original(table, target)
+        return found if any(one.requested == target for one in table.timeline) else None
+
+    return of_known
+
+
+@mutant(
+    "ranges-end-with-what-is-retained",
+    "IN-007",
+    "A range is refused that ends before the moment which a clean kept.",
+    "incremental.slices_of_range",
+)
+def _ranges_end_with_what_is_retained(original: Function) -> Function:
+    def retained(view: View, time_range: Any) -> tuple[FileSlice, ...]:
+        if time_range.end is not None:
+            refuse_unretained(view.table.timeline, time_range.end)
+        found: tuple[FileSlice, ...] = original(view, time_range)
+        return found
+
+    return retained
+
+
+@mutant(
+    "cleaned-change-logs-are-lost",
+    "CD-006",
+    "A change log that is not there is lost, whoever took it.",
+    "incremental.logged_changes",
+)
+def _cleaned_change_logs_are_lost(original: Function) -> Function:
+    def lost(opened: Any, write: Any) -> Any:
+        try:
+            return original(opened, write)
+        except Rejection as error:
+            raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", str(write.requested), "it is not there") from error
+
+    return lost

@@ -185,7 +185,8 @@ class Writes:
 
     `held`: keys that are in the table with their partition's values, surely unless a row that was marked as deleted
     bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen. With
-    `one_place` no key is in two partitions, as a record index needs it. `values`: those of
+    `one_place` no key is in two partitions, as a record index needs it: none leaves the one that it first had
+    (`homes`), and none is inserted twice, since a delete may have been refused. `values`: those of
     columns, where they are not the usual ones.
     """
 
@@ -195,6 +196,7 @@ class Writes:
     may_double: bool = True
     one_place: bool = False
     held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
+    homes: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
     doubled: set[Key] = field(default_factory=set)
     columns: Columns = COLUMNS
     values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -274,7 +276,7 @@ class Writes:
             rows.append(self._row())
         if self.one_place:
             self._bring_together(rows)
-        known = {self._key(row) for row in rows} & self.held.keys()
+        known = {self._key(row) for row in rows} & (self.homes if self.one_place else self.held).keys()
         if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
         if inserts or replaces:
@@ -331,6 +333,7 @@ class Writes:
             if may_double and key in self.held:
                 self.doubled.add(key)
             self.held[key] = self._place(row)
+            self.homes.setdefault(key, self._place(row))
 
     def _deleted(self) -> Step:
         closed = set[Key]() if self._finds_every_place() else self.doubled
@@ -394,7 +397,7 @@ class Writes:
         row = self._fields({name for name, _ in (*self.shape.columns, *self.columns)})
         row.update(zip(self.shape.record_key, key or (), strict=False))
         # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.
-        at_home = self.held.get(self._key(row))
+        at_home = (self.homes if self.one_place else self.held).get(self._key(row))
         stays = self.one_place or self._key(row) in self.doubled or self._is_global()
         if at_home is not None and (stays or not self.choices.chance(15)):
             row.update(zip(self.shape.partition_by, at_home, strict=True))
@@ -437,7 +440,7 @@ class Writes:
         row, number = self._fields(set(self.shape.record_key)), self.choices.number(0, 990)
         while True:
             row |= {"id": unused_key(dict(self.shape.columns)["id"], number), "number": 9 + number}
-            if self._key(row) not in self.held:
+            if self._key(row) not in (self.homes if self.one_place else self.held):
                 return self._key(row)
             number += 1
 

@@ -87,6 +87,25 @@ def rollback(table: GoldenTable) -> None:
 
 
 @golden(
+    "v9/cow_interrupted_rollback_of_the_gone",
+    "A rollback died when its write had left the timeline",
+    copy_on_write(9),
+    also=(6,),
+)
+def rollback_of_the_gone(table: GoldenTable) -> None:
+    """A failed update of both cities; its rollback is inflight, and neither files nor entries of the write are left."""
+    target, at = second(2), second(3)
+    table.insert(second(1), fleet(10))
+    failed = table.upsert(target, rides(90, ("r01", "r11"), rider="never"), state=State.INFLIGHT)
+    files = frozenset((one.partition, one.name) for one in failed.base_files)
+    table.begin(Action.ROLLBACK, at, RollbackPlan(target, table.data_action, files))
+    for file in failed.base_files:
+        table.base_files.remove(file)
+    table.timeline = [one for one in table.timeline if one.requested != target]
+    table.instants("timeline", "the rollback alone is inflight", "RB-009 TL-017", "lowest-state-rules")
+
+
+@golden(
     "v9/cow_rolled_back_leftover",
     "A file of a write that was rolled back is still there",
     copy_on_write(9),

@@ -12,6 +12,9 @@ COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.co
 VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 HOURS: Final = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "24"}
 ALL_LOOKED_AT: Final = {"hoodie.table.services.incremental.enabled": "false"}
+LAST_COMMIT: Final = {**COMMITS, "hoodie.clean.commits.retained": "1"}
+ARCHIVING: Final = {**VERSIONS, "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+"""An archival beside a cleaner that counts versions: it keeps no moment from being archived."""
 REWRITTEN: Final = shapes(types=(COW,))
 GONE: Final = "RANGE_NOT_RETAINED"
 
@@ -186,6 +189,114 @@ def savepoint(case: WritingCase) -> None:
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
     case.query("read_as_of", instant=second.requested, reject=GONE)
     case.state()
+
+
+@writing(
+    "cleaning/saved_and_left_alone",
+    REWRITTEN,
+    "CN-008 CN-015 SR-003",
+    "only-recent-partitions-cleaned clean-ignores-savepoints",
+)
+def saved_and_left_alone(case: WritingCase) -> None:
+    """What a savepoint kept goes once it is deleted, also in a partition into which nobody writes any more.
+
+    Given a saved insert, four updates of one city, inserts into another, and a clean after each: the first takes files.
+    When the savepoint is deleted, one more insert comes, and a clean is planned.
+    Then until the savepoint is deleted the saved files stay, and afterwards there is a clean that takes them.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.service("savepoint", instant=first.requested)
+    for ts in (20, 30, 40):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r41@lima", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r42@lima", 10)])
+    case.schedule("clean", LAST_COMMIT)
+    case.service("delete_savepoint", instant=first.requested)
+    case.write("insert", [ride("r43@lima", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.state()
+
+
+@writing("cleaning/archived_and_left_alone", REWRITTEN, "CN-001 CN-015", "only-recent-partitions-cleaned")
+def archived_and_left_alone(case: WritingCase) -> None:
+    """Old files go also where the writes that left them have been archived since the last clean.
+
+    Given a clean of one city, two updates of it, and inserts into another.
+    When archival takes all but the newest inserts, and a clean is planned.
+    Then there is one, and it takes the old files of the first city.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    for ts in (20, 30):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    for ts in (40, 50):
+        case.write("upsert", rides(ts, ("r01",)))
+    for number in range(1, 5):
+        case.write("insert", [ride(f"r4{number}@lima", 10)])
+    case.service("archive", ARCHIVING)
+    case.timeline()
+    case.run("clean", LAST_COMMIT)
+    case.state()
+
+
+@writing("cleaning/behind_the_archive", REWRITTEN, "RD-014 HS-008 AR-001", "past-of-the-active-timeline-only")
+def behind_the_archive(case: WritingCase) -> None:
+    """What a clean took is missed although the write that made it has been archived.
+
+    Given a city that the first and the fourth of five writes changed, inserts into another one, and a clean.
+    When archival takes the first two writes.
+    Then the moment before the fourth write is refused, and that of the fourth is answered.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert", [ride("r41@bergen", 10)])
+    third = case.write("insert", [ride("r42@bergen", 10)])
+    fourth = case.write("upsert", rides(40, ("r01",)))
+    case.write("insert", [ride("r43@bergen", 10)])
+    case.run("clean", VERSIONS)
+    case.service("archive", {**ARCHIVING, "hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"})
+    case.query("read_as_of", instant=third.bound, reject=GONE)
+    case.query("read_as_of", instant=fourth.bound)
+
+
+@writing("cleaning/ranges", REWRITTEN, "IN-007 RD-014", "ranges-end-with-what-is-retained")
+def ranges(case: WritingCase) -> None:
+    """A range is answered as long as the state at its end is there, whatever moment a clean kept.
+
+    Given a city of one write, and another one that three later writes changed.
+    When a clean keeps one commit.
+    Then the changes until the first write are answered, and those until the second, whose file is gone, are refused.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r11", "r12")))
+    second, *_ = (case.write("upsert", rides(ts, ("r01", "r02"))) for ts in (20, 30, 40, 50))
+    case.run("clean", LAST_COMMIT)
+    case.incremental(None, first)
+    case.query("read_incremental", begin="earliest", end=second.bound, reject=GONE)
+    case.incremental(first)
+
+
+@writing(
+    "cleaning/change_feed",
+    shapes(types=(COW,), properties={"hoodie.table.cdc.enabled": "true"}),
+    "CD-006 CD-003 RD-014",
+    "cleaned-change-logs-are-lost",
+)
+def change_feed(case: WritingCase) -> None:
+    """Change logs that a clean took are no longer retained; they are not lost.
+
+    Given four commits of a table with a change feed.
+    When a clean keeps one of them.
+    Then the changes after the first commit are refused, and those after the third are answered.
+    """
+    first, _, third, _ = rewritten(case)
+    case.run("clean", LAST_COMMIT)
+    case.query("read_changes", begin=first.bound, reject=GONE)
+    case.changes(third)
 
 
 @writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")

@@ -161,6 +161,33 @@ def rollback(case: WritingCase) -> None:
 
 
 @writing(
+    "interrupted/rollback_of_the_gone_v9",
+    shapes((9,), (COW,), CONFIGS),
+    "RB-004 RB-009",
+    "rollback-of-the-gone-is-left",
+    begins_with="v9/cow_interrupted_rollback_of_the_gone",
+)
+@writing(
+    "interrupted/rollback_of_the_gone_v6",
+    shapes((6,), (COW,), CONFIGS),
+    "RB-004 RB-009",
+    "rollback-of-the-gone-is-left",
+    begins_with="v6/cow_interrupted_rollback_of_the_gone",
+)
+def rollback_of_the_gone(case: WritingCase) -> None:
+    """A rollback that died when its write had left the timeline is finished by its own plan.
+
+    Given a rollback that waits for its completion; its write has neither files nor entries any more.
+    When the write is rolled back again, and a writer then changes its rides.
+    Then there is one rollback, that of the first attempt, and it has completed.
+    """
+    case.service("rollback", instant=second(2))
+    case.timeline()
+    case.write("upsert", rides(40, ("r01", "r11")))
+    case.state()
+
+
+@writing(
     "interrupted/archival",
     shapes((9,), (COW,), CONFIGS),
     "AR-002 AR-001",

@@ -16,6 +16,8 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+_BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
+_COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
 _VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 _CLAUSES: Final = "MT-003 MT-005 IX-051"
 
@@ -127,13 +129,13 @@ def deleted(case: WritingCase) -> None:
     "indexes/written_since",
     SPREAD,
     f"MT-009 IG-003 IX-055 {_CLAUSES}",
-    "metadata-never-updated",
+    "metadata-never-updated new-keys-unindexed",
 )
 def written_since(case: WritingCase) -> None:
     """Rows that were just written are found, whichever writer wrote them.
 
     Given an indexed table.
-    When writers that request no index insert, bulk insert and upsert rides.
+    When writers that request no index insert, bulk insert and upsert rides, by a bloom index of the whole table too.
     Then filters find them by key and by value at once.
     """
     indexed(case)
@@ -141,8 +143,8 @@ def written_since(case: WritingCase) -> None:
     query_filters(case)
     case.write("bulk_insert", [ride("newer@lima", 20, rider="Zoe 1")], process=2)
     query_filters(case, ["id", "=", "newer@lima"])
-    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)])
-    query_filters(case, ["city", "=", "bergen"], ["id", "in", ["newest@bergen", "newer@lima"]])
+    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)], configs=_BLOOM)
+    query_filters(case, ["city", "=", "bergen"], ["id", "=", "newest@bergen"], ["id", "in", ["r01", "newer@lima"]])
     case.state()
 
 
@@ -243,15 +245,15 @@ def rolled_back(case: WritingCase) -> None:
 def restored(case: WritingCase) -> None:
     """After a restore filters find what was saved.
 
-    Given an indexed table, its first write saved, and three writes since.
+    Given an indexed table, its first write saved, and four writes since, after which its metadata table compacts.
     When it is restored, a write comes, and the indexes are built where they are gone.
     Then filters find the saved rides and those of the write.
     """
     first = indexed(case)
     case.service("savepoint", instant=first.requested)
     for ts in (20, 30, 40):
-        case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)])
-    case.write("delete", rides(None, ("r02", "r12")))
+        case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)], configs=_COMPACTED)
+    case.write("delete", rides(None, ("r02", "r12")), configs=_COMPACTED)
     case.service("restore", instant=first.requested)
     case.filtered(["id", "in", ["r01", "new20", "r02"]])
     case.filtered(["rider", "=", "moved"])
@@ -385,3 +387,45 @@ def dropped(case: WritingCase) -> None:
     case.write("upsert", rides(30, ("r11",), rider="moved"))
     query_filters(case)
     case.state()
+
+
+@writing("indexes/made_anew", SPREAD, f"MT-009 {_CLAUSES}", "bootstrap-lists-last-write")
+def made_anew(case: WritingCase) -> None:
+    """A metadata table that is made anew knows all that the table holds.
+
+    Given an indexed table, to which a writer without a metadata table writes.
+    When the next writer has one, and indexes are built again.
+    Then filters find the rides of every write.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("new", 20)], configs={"hoodie.metadata.enable": "false"})
+    case.filtered(["id", "in", ["r01", "new", "r12"]])
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    case.filtered(["rider", "=", "moved"])
+    case.run("indexing", EVERY_INDEX)
+    query_filters(case)
+    case.state()
+
+
+@writing(
+    "indexes/older_version",
+    shapes((9,), (COW,), configs=KEPT),
+    f"VR-004 VR-006 VR-011 {_CLAUSES}",
+    "version-stays indexing-is-unknown-before-version-8",
+)
+def older_version(case: WritingCase) -> None:
+    """A table that was indexed goes to an older version.
+
+    Given a table with a record index, which an indexing has built, and an update since.
+    When it is downgraded to version 6, and written to.
+    Then the timeline has its indexing still, and filters find the rides of every write.
+    """
+    case.create()
+    case.write("insert", spread(10))
+    case.run("indexing", {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"})
+    case.write("upsert", rides(20, ("r01", "new"), rider="moved"))
+    case.service("downgrade", to=6)
+    case.timeline()
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    case.filtered(["id", "in", ["r01", "new", "r11"]])
+    case.snapshot()

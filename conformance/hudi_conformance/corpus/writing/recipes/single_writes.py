@@ -406,6 +406,30 @@ def composite_buckets(case: WritingCase) -> None:
     case.snapshot()
 
 
+@writing(
+    "single/buckets_of_keys_with_colons",
+    (*shapes((6, 9), (COW,)), *shapes((8, 9), (MOR,))),
+    "OW-022 OW-023 IX-051",
+    "bucket-of-what-follows-a-colon",
+)
+def buckets_of_keys_with_colons(case: WritingCase) -> None:
+    """A colon or a comma in a key of one field is a letter of it, for writers and for readers that ask for one bucket.
+
+    Given rides into eight buckets a city, whose keys end alike behind their last colon, are moments, or hold a comma.
+    When an upsert changes all of them, and each is asked for by its key.
+    Then each is in the bucket of its whole key, is there once, and is found.
+    """
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8"}
+    keys = ("tiq_1:htm", "tiq_2:htm", "tiq_3:htm", ":htm", "2023-10-25 10:01:13.182", "2023-10-25 11:01:13.182", "a,b")
+    case.create()
+    for ts in (10, 20):
+        case.write("upsert", rides(ts, keys), configs=buckets)
+    case.slices()
+    case.snapshot()
+    for key in keys:
+        case.filtered(["id", "=", key])
+
+
 @writing("single/kinds_of_indexes", shapes(versions=(9,)), "OW-020", "tagging-sees-nothing any-index-will-do")
 def kinds_of_indexes(case: WritingCase) -> None:
     """Simple and bloom indexes answer alike, and an unknown kind is refused.

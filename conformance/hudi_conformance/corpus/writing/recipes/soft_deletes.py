@@ -51,7 +51,10 @@ def marked_and_again(case: WritingCase) -> None:
 
 
 writing(
-    "deletes/marked_rows", shapes(versions=(6, 8, 9), types=(COW,)), "OW-013 MG-006 MG-008", "deleted-flag-ignored"
+    "deletes/marked_rows",
+    shapes(versions=(6, 8, 9), types=(COW,)),
+    "OW-013 MG-006 MG-008 MG-018",
+    "deleted-flag-ignored late-deletes-win-in-base-files",
 )(marked_and_again)
 for _field, _kills in {
     "ts": f"{_KILLS} {_ZERO}",
@@ -109,3 +112,35 @@ writing("deletes/marked_captures", _captures(8, kind=COW), "PL-009 PL-007 OW-013
 writing("deletes/marked_captures_logged", _captures(8, kind=MOR), "PL-009 OW-013", "payload-tombstones-compete")(
     marked_captures
 )
+
+
+_MIGRATED: Final = Schema((*RIDES.fields, Field("Op", "string")))
+_AWS: Final = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.AWSDmsAvroPayload"}
+
+
+def marked_in_a_batch(case: WritingCase) -> None:
+    """A delete competes with the rows of its own write.
+
+    Given rides of a migration by AWS, whose column `Op` marks deletes.
+    When one upsert brings inserts, updates and deletes of the same keys, known and new ones, the delete last of all.
+    Then those keys are gone, and the rows that come alone stand.
+    """
+    case.schema = _MIGRATED
+    case.create()
+    case.write("insert", [{**ride(key, 10), "Op": "I"} for key in ("r01", "r02", "r11")])
+    batch = (("r01", 20, "U"), ("r01", 21, "D"), ("r03", 20, "I"), ("r03", 21, "D"), ("r12", 20, "I"), ("r11", 20, "U"))
+    case.write("upsert", [{**ride(key, ts), "Op": op} for key, ts, op in batch])
+    case.snapshot()
+    case.write("upsert", [{**ride(key, 30), "Op": "I"} for key in ("r03", "r01")])
+    case.snapshot()
+
+
+writing(
+    "deletes/marked_in_a_batch",
+    (
+        *shapes((6, 8), (COW,), merge_mode=None, properties=_AWS),
+        *shapes((6, 9), (MOR,), merge_mode=None, properties=_AWS),
+    ),
+    "PL-006 OW-019 MG-017",
+    "deletes-lose-within-a-batch",
+)(marked_in_a_batch)

@@ -35,13 +35,15 @@ def _moved(case: WritingCase, service: str, version: int) -> None:
     _goes_on(case)
 
 
-@writing("versions/six_to_nine", shapes(versions=(6,)), "VR-004 VR-006", "version-stays")
+@writing(
+    "versions/six_to_nine", shapes(versions=(6,)), "VR-004 VR-006 DM-002 OW-003", "version-stays tagging-sees-nothing"
+)
 def six_to_nine(case: WritingCase) -> None:
     """A table of version 6 becomes one of version 9.
 
     Given rides in a table of version 6, with changes and a late row.
     When it is upgraded, and written to.
-    Then the rows are the same, its logs are compacted, and the write after it merges as before.
+    Then the rows are the same, its logs are compacted, and the write after it finds its keys and merges as before.
     """
     _moved(case, "upgrade", 9)
     case.shows("VR-007", "upgrade-to-commit-time")
@@ -169,6 +171,9 @@ def _to_and_fro(case: WritingCase, first: tuple[str, int], second: tuple[str, in
         case.info()
 
 
+_EACH = ("awsdms", "mysql_debezium", "partialupdate", "postgres_debezium")
+
+
 @writing(
     "versions/payload_of_eight",
     shapes(versions=(8,), types=(MOR,)),
@@ -186,6 +191,16 @@ def payload_of_eight(case: WritingCase) -> None:
     _to_and_fro(case, ("upgrade", 9), ("downgrade", 8))
 
 
+for _payload in _EACH:
+    writing(
+        f"versions/payload_of_eight_{_payload}",
+        shapes(versions=(8,), types=(MOR,)),
+        "VR-008 PL-010",
+        "properties-are-not-restated",
+        begins_with=f"v8/mor_payload_{_payload}",
+    )(payload_of_eight)
+
+
 @writing(
     "versions/payload_of_nine",
     _OF_PAYLOADS,
@@ -201,6 +216,16 @@ def payload_of_nine(case: WritingCase) -> None:
     Then the rows are the same throughout, and it reports how it merges in the words of each version.
     """
     _to_and_fro(case, ("downgrade", 8), ("upgrade", 9))
+
+
+for _payload in (*_EACH[1:], "overwritenondefaultswithlatest"):
+    writing(
+        f"versions/payload_of_nine_{_payload}",
+        _OF_PAYLOADS,
+        "VR-008 PL-010",
+        "properties-are-not-restated",
+        begins_with=f"v9/mor_payload_{_payload}",
+    )(payload_of_nine)
 
 
 @writing(
