@@ -309,7 +309,7 @@ MergesAfter(isMore) ==
   IN {level \in 0..3: \A below \in 0..level: grown(below) >= BatchSize}
 
 \* HS-011: the manifests but the newest three, and one more for each level merged.
-\* @type: Int => Set(Int);
+\* @type: (Int, Int) => Set(Int);
 EndingAfter(changes, merged) ==
   LET there == {one.version: one \in manifests} \union (CurrentVersion + 1..CurrentVersion + changes)
       kept == IF "old versions stay" \in Rules THEN ManifestsRetained + merged ELSE 1
@@ -318,7 +318,8 @@ EndingAfter(changes, merged) ==
 \* AR-011: files of earlier states first, then the completed ones, the oldest before the newer.
 \* @type: ($file, $file) => Bool;
 GoesBefore(one, other) ==
-  LET completed(file) == file.state = "COMPLETED" IN
+  LET \* @type: $file => Bool;
+      completed(file) == file.state = "COMPLETED" IN
   \/ ~completed(one) /\ completed(other)
   \/ completed(one) = completed(other) /\ one.requested < other.requested
   \/ completed(one) = completed(other) /\ one.requested = other.requested

@@ -141,6 +141,10 @@ Die(p) ==
   /\ UNCHANGED <<clock, timeline, files, markers, instant, left, rows>>
 
 -----------------------------------------------------------------------------
+\* The group that a slice is of.
+\* @type: $slice => $group;
+GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
+
 \* RD-004: the slices to read, one of each group in which something has completed.
 \* @type: (Set($file), Set($group)) => Set($slice);
 SlicesOf(known, groups) ==
@@ -163,12 +167,12 @@ KnownToReader(r) ==
 \* The slices in the order of their days.
 ReadSlice(r) ==
   LET known == KnownToReader(r)
-      slices == SlicesOf(known, {GroupOf(slice): slice \in left[r]})
+      slices == SlicesOf(known, {GroupToRead(slice): slice \in left[r]})
   IN
   /\ step[r] = "reading"
   /\ \E slice \in slices:
        /\ \A other \in slices: slice.day = "d1" \/ other.day = "d2"
-       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(known, GroupOf(slice))]
+       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(known, GroupToRead(slice))]
        /\ left' = [left EXCEPT ![r] = slices \ {slice}]
        /\ Goes(r, "reading", IF slices = {slice} THEN "done" ELSE "reading")
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, instant, time, seen>>

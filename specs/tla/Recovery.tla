@@ -241,6 +241,10 @@ Die(p) ==
 -----------------------------------------------------------------------------
 \* Readers take no lock: what has completed, slice by slice in the order of the days.
 
+\* The group that a slice is of.
+\* @type: $slice => $group;
+GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
+
 PickSnapshot(r) ==
   /\ Goes(r, "idle", "reading")
   /\ seen' = [seen EXCEPT ![r] = Completed]
@@ -253,7 +257,7 @@ ReadSlice(r) ==
   /\ step[r] = "reading"
   /\ \E slice \in left[r]:
        /\ \A other \in left[r]: slice.day = "d1" \/ other.day = "d2"
-       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(Known(seen[r]), GroupOf(slice))]
+       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(Known(seen[r]), GroupToRead(slice))]
        /\ left' = [left EXCEPT ![r] = @ \ {slice}]
        /\ Goes(r, "reading", IF left[r] = {slice} THEN "done" ELSE "reading")
   /\ UNCHANGED <<clock, lock, crashes, table, instant, time, seen, found>>
