@@ -154,7 +154,7 @@ class PutProperties(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class BeatHeart(Effect):
+class WriteHeartbeat(Effect):
     """The heartbeat of a write is renewed; with no moment it stops for good."""
 
     instant: InstantTime
@@ -201,7 +201,7 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR091
             return replace(table, metadata=metadata)
         case PutProperties(properties):
             return replace(table, properties=properties)
-        case BeatHeart(instant, moment):
+        case WriteHeartbeat(instant, moment):
             beats = frozenset(one for one in table.heartbeats if one[0] != instant)
             return replace(table, heartbeats=beats | {(instant, moment)} if moment else beats)
         case PutHistoryFile(file):

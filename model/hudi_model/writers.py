@@ -89,7 +89,7 @@ def heartbeat(write: Write, moment: InstantTime | None) -> Effects:
     Clauses: MK-005.
     """
     lazy = setting(write.request.settings, "hoodie.clean.failed.writes.policy").upper() == "LAZY"
-    return (durable.BeatHeart(write.requested, moment),) if lazy else ()
+    return (durable.WriteHeartbeat(write.requested, moment),) if lazy else ()
 
 
 def enter(

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from hudi_model.actions import ReplacePlan, State
 from hudi_model.effects import (
-    BeatHeart,
     CommitMetadataTable,
     CreateInstant,
     DeleteDataFile,
@@ -19,6 +18,7 @@ from hudi_model.effects import (
     PutLogFile,
     PutMarker,
     PutPartitionMetafile,
+    WriteHeartbeat,
     apply,
 )
 from hudi_model.tables import Table
@@ -28,7 +28,7 @@ from hudi_model.timeline import DATA_ACTIONS
 from hudi_model_tools.programs import GENERATE, RELEASE, Act, LocalState, Unstored, program, read_next_slice
 from hudi_model_tools.store import Interned, Store
 
-OWN = (BeatHeart, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
+OWN = (WriteHeartbeat, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
 """Effects on what no process looks at as long as the one that has them lives."""
 EXPIRED = InstantTime("19700101000000000")
 """When a stopped heartbeat was last updated: longer ago than any patience."""

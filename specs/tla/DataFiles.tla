@@ -10,14 +10,14 @@ EXTENDS Integers, FiniteSets, TimelineFiles
 (*
   A row: its key, the write it comes from, its ordering value.
   @typeAlias: row = { key: Str, by: Int, ts: Int };
-  A file group is told by its day and the instant that began it; a file by its group,
+  A file group is identified by its day and the instant that began it; a file by its group,
   the instant in its name and its kind, "base" or "log".
   @typeAlias: group = { day: Str, since: Int };
   @typeAlias: data = { day: Str, since: Int, instant: Int, kind: Str, rows: Set($row) };
   A file as plans name it.
   @typeAlias: named = { requested: Int, day: Str, since: Int, instant: Int, kind: Str };
   @typeAlias: marker = { instant: Int, day: Str };
-  @typeAlias: heart = { instant: Int, beats: Bool };
+  @typeAlias: heartbeat = { instant: Int, live: Bool };
 *)
 DataAliases == TRUE
 

@@ -1,13 +1,13 @@
 ------------------------------- MODULE Effects -------------------------------
 (***************************************************************************)
 (* The durable effects of specs/effects.toml as a state machine: what each *)
-(* of them waits for, and what it changes. Whoever keeps the protocol has  *)
-(* no effect but these.                                                    *)
+(* of them waits for, and what it changes. A process that keeps the        *)
+(* protocol has no effect but these.                                       *)
 (*                                                                         *)
-(* What a process thinks is not here, only what others can see of it: the  *)
-(* module says of a trace of effects whether it can have happened. Nor is  *)
-(* the content of files: a trace does not tell which write a rollback      *)
-(* names, or which actions a manifest holds.                               *)
+(* The local state of a process is not here, only what others can see of   *)
+(* it: the module decides whether a trace of effects can have happened.    *)
+(* Nor is the content of files: a trace does not show which write a        *)
+(* rollback names, or which actions a manifest holds.                      *)
 (*                                                                         *)
 (* Each rule is named, so that one of them can be left out.                *)
 (***************************************************************************)
@@ -117,13 +117,14 @@ LastTime(p) == IF p \in DOMAIN time THEN time[p] ELSE 0
 
 Given(p, instant) == [q \in DOMAIN time \union {p} |-> IF q = p THEN instant ELSE time[q]]
 
-\* RB-004: a rollback or a restore that has not completed; whoever finds it may carry it out.
+\* RB-004: a rollback or a restore that has not completed; any process that finds it may carry it out.
 IsBeingUndone(actions) ==
   \E file \in timeline:
     /\ file.action \in actions
     /\ IsPending(file.requested, FALSE)
 
-\* TL-003, RB-008: a plan that is begun anew. Before version 8 a clustering is asked for as replacecommit.
+\* TL-003, RB-008: a plan that is started again. Before version 8 a clustering is requested as
+\* replacecommit.
 IsPlanned(requested) ==
   \E file \in FilesOfAction(requested, FALSE):
     file.action \in {"compaction", "logcompaction", "clustering", "replacecommit"}
@@ -139,14 +140,14 @@ TakeLock(p, holder) ==
   /\ within' = 0
   /\ UNCHANGED <<clock, time, timeline, markers, metadata, history, manifest, logged, seen>>
 
-\* LK-001; LK-002: of the dead the lock's provider lets go in their name.
+\* LK-001; LK-002: the lock's provider releases the lock of a failed process.
 ReleaseLock(p, holder) ==
   /\ Keeps("one process holds the lock", lock = p /\ holder = p)
   /\ lock' = "nobody"
   /\ within' = 0
   /\ UNCHANGED <<clock, time, timeline, markers, metadata, history, manifest, logged, seen>>
 
-\* TM-003: later than every time before it, whoever generated that.
+\* TM-003: later than every time before it, whichever process generated it.
 GenerateTime(p, instant) ==
   /\ Keeps("times increase", instant > clock)
   /\ clock' = instant
@@ -205,8 +206,8 @@ IsArchived(requested) ==
   \/ \E file \in history.current: file.first <= requested /\ requested <= file.last
   \/ logged > 0
 
-\* What may leave unfinished: with its rollback or restore; what a process itself gives up
-\* (OW-009); an inflight file whose plan is handed back (TL-003).
+\* What may leave unfinished: with its rollback or restore; what a process itself gives up (OW-009); an
+\* inflight file whose plan is reverted to requested (TL-003).
 MayGiveUp(p, state, requested) ==
   \/ IsBeingUndone({"rollback", "restore"})
   \/ IsOf(p, requested, FALSE)
@@ -254,8 +255,8 @@ PutMarker(p, requested, partition, file) ==
   /\ markers' = markers \union {[requested |-> requested, partition |-> partition, file |-> file]}
   /\ UNCHANGED <<clock, lock, time, within, timeline, metadata, history, manifest, logged, seen>>
 
-\* MK-004: after the write has completed or was undone; before that only by who gives it up, or
-\* begins it anew. A heart that stops leaves its line here, too (MK-005).
+\* MK-004: after the write has completed or was undone; before that only by who gives it up, or begins
+\* it anew. A heartbeat that is stopped leaves its line here, too (MK-005).
 DeleteMarkers(p, requested) ==
   /\ Keeps("markers stay with their write",
        IsPending(requested, FALSE) =>
@@ -291,7 +292,7 @@ PutHistoryFile(p, first, last) ==
   /\ history' = [history EXCEPT !.unnamed = history.unnamed \union {[first |-> first, last |-> last]}]
   /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, manifest, logged, seen>>
 
-\* HS-011: which files are in use, manifests tell.
+\* HS-011: manifests list which files are in use.
 DeleteHistoryFile(p) == UNCHANGED vars
 
 \* HS-010: a block of actions, each of which may leave after that.
@@ -316,7 +317,7 @@ SwapVersion(p, version) ==
 
 PutProperties(p) == UNCHANGED vars
 
-BeatHeart(p) == UNCHANGED vars
+WriteHeartbeat(p) == UNCHANGED vars
 
 -----------------------------------------------------------------------------
 PickSnapshot(p) ==
@@ -350,7 +351,7 @@ Step(l) ==
     [] l.effect = "put_manifest" -> PutManifest(l.process, l.number)
     [] l.effect = "swap_version" -> SwapVersion(l.process, l.number)
     [] l.effect = "put_properties" -> PutProperties(l.process)
-    [] l.effect = "beat_heart" -> BeatHeart(l.process)
+    [] l.effect = "write_heartbeat" -> WriteHeartbeat(l.process)
     [] l.effect = "pick_snapshot" -> PickSnapshot(l.process)
     [] l.effect = "read_slice" -> ReadSlice(l.process)
     [] OTHER -> FALSE

@@ -25,15 +25,15 @@ CONSTANTS
   \* Services that roll back one write each.
   \* @type: Set(Str);
   Rollbacks,
-  \* Those without patience, to whom a heart between two beats has stopped.
+  \* Those whose timeout is too short: to them a live heartbeat has expired.
   \* @type: Set(Str);
-  Impatient,
+  ShortTimeout,
   \* @type: Set(Str);
   Readers,
   \* How many writes of both keys the table has seen.
   \* @type: Int;
   WritesBefore,
-  \* How many processes may die.
+  \* How many processes may crash.
   \* @type: Int;
   MaxCrashes,
   \* The rules in force. A must-fail configuration leaves one out.
@@ -41,23 +41,23 @@ CONSTANTS
   Rules
 
 AllRules == {
-  "the lock of the dead is freed",                \* LK-002
-  "the heart of the dead stands still",           \* RB-002, MK-005
-  "a marker precedes its file",                   \* MK-001
-  "what is being rolled back does not complete",  \* TL-023, OW-008
-  "nor does what has been rolled back",           \* OW-008, TL-003
-  "what has completed is not rolled back",        \* RB-005
-  "a rollback that waits is taken up",            \* RB-003, RB-004
-  "a write's own files only",                     \* RB-006
-  "a rollback removes files",                     \* RB-009, MK-003
-  "files go before the write's entries",          \* RB-009
-  "the highest state goes first",                 \* RB-009
-  "entries go before the rollback completes",     \* RB-009, TL-017
-  "a rollback looks under the lock"               \* LK-004, RB-004
+  "the lock of a failed process is freed",       \* LK-002
+  "the heartbeat of a failed write expires",     \* RB-002, MK-005
+  "a marker precedes its file",                  \* MK-001
+  "what is being rolled back does not complete", \* TL-023, OW-008
+  "nor does what has been rolled back",          \* OW-008, TL-003
+  "what has completed is not rolled back",       \* RB-005
+  "a rollback that waits is taken up",           \* RB-003, RB-004
+  "a write's own files only",                    \* RB-006
+  "a rollback removes files",                    \* RB-009, MK-003
+  "files go before the write's entries",         \* RB-009
+  "the highest state goes first",                \* RB-009
+  "entries go before the rollback completes",    \* RB-009, TL-017
+  "a rollback looks under the lock"              \* LK-004, RB-004
 }
 
 ASSUME Rules \subseteq AllRules
-ASSUME WritersOfB \subseteq Writers /\ Impatient \subseteq Rollbacks
+ASSUME WritersOfB \subseteq Writers /\ ShortTimeout \subseteq Rollbacks
 
 VARIABLES
   \* The greatest time generated so far.
@@ -74,8 +74,8 @@ VARIABLES
   files,
   \* @type: Set($marker);
   markers,
-  \* @type: Set($heart);
-  hearts,
+  \* @type: Set($heartbeat);
+  heartbeats,
   \* The files that the plans of rollbacks name.
   \* @type: Set($named);
   doomed,
@@ -100,7 +100,7 @@ VARIABLES
   \* @type: Str -> Set($row);
   rows
 
-table == <<timeline, files, markers, hearts, doomed>>
+table == <<timeline, files, markers, heartbeats, doomed>>
 reading == <<left, rows>>
 vars == <<clock, lock, crashes, table, step, instant, time, seen, found, reading>>
 
@@ -195,14 +195,14 @@ MayComplete(p) == IsOwn(p) /\ ~InConflict(p)
 -----------------------------------------------------------------------------
 \* What is rolled back.
 
-\* RB-002, MK-005: who has no heart, or one that stands still, is dead.
-Beats(write) == \E heart \in hearts: heart.instant = write /\ heart.beats
+\* RB-002, MK-005: a write without a heartbeat, or with an expired one, has failed.
+IsLive(write) == \E heartbeat \in heartbeats: heartbeat.instant = write /\ heartbeat.live
 
-\* RB-001, RB-008: writes that wait and whose process is gone.
+\* RB-001, RB-008: writes that wait and whose process has failed.
 FailedWrites(p) ==
   {write \in {file.requested: file \in {one \in timeline: one.action \in Writes}}:
     /\ write \notin Completed \/ "what has completed is not rolled back" \notin Rules
-    /\ ~Beats(write) \/ p \in Impatient}
+    /\ ~IsLive(write) \/ p \in ShortTimeout}
 
 \* RB-001, RB-004: the newest of them, unless a rollback of it waits already.
 ToPlan(p) ==

@@ -25,7 +25,7 @@ IsWaitedOut(answer) == IsReadingOf(answer.time, answer.since) /\ answer.since + 
 AnyState ==
   /\ now \in 1..MaxNow + Wait
   /\ skew \in [Processes -> 0..MaxSkew]
-  /\ step \in [Processes -> {"idle", "asking", "waiting"}]
+  /\ step \in [Processes -> {"idle", "requesting", "waiting"}]
   /\ lock \in Processes \union {"nobody"}
   /\ crashes \in 0..MaxCrashes
   /\ answers \in {<<>>} \union {<<one>>: one \in {answer \in AnyAnswer: IsWaitedOut(answer) /\ answer.until <= now}}

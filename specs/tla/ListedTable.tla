@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* A table that a metadata table lists and indexes, and the processes that *)
 (* share it: the state of both, and what a reader takes from the metadata  *)
-(* table. What the processes do is told in MetadataTable.                  *)
+(* table. MetadataTable has what the processes do.                         *)
 (*                                                                         *)
-(* Files are told by their names: a name never comes back, so a file is    *)
-(* listed once and taken off once.                                         *)
+(* Files are identified by their names: a name never comes back, so a file *)
+(* is listed once and taken off once.                                      *)
 (*                                                                         *)
 (* Clauses: MT-003, MT-004, MT-005, MT-006, MT-007, MT-008, MT-009,        *)
 (* MT-010, IG-001, IG-002, IG-003, IG-004, IG-005, RB-001, RB-002, RB-003, *)
@@ -16,7 +16,7 @@ EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles
 (*
   A data file by its name.
   @typeAlias: listed = { day: Str, since: Int, instant: Int, kind: Str };
-  What an action told the metadata table, or an index: the files that are there from then on
+  What an action committed to the metadata table, or an index: the files that are there from then on
   and those that are gone. Instant 0 is before all actions: what an index was built with.
   @typeAlias: entry = { instant: Int, added: Set($listed), removed: Set($listed) };
   The last write that an indexing holds: as planned, and as completed.
@@ -33,7 +33,7 @@ CONSTANTS
   Indexers,
   \* @type: Set(Str);
   Rollbacks,
-  \* How many times processes may die.
+  \* How many times processes may crash.
   \* @type: Int;
   MaxCrashes,
   \* The rules in force. A must-fail configuration leaves one out.
@@ -41,18 +41,18 @@ CONSTANTS
   Rules
 
 AllRules == {
-  "every action tells the metadata table",          \* MT-003
+  "every action updates the metadata table",        \* MT-003
   "the metadata table first",                       \* MT-004
   "writers finish under the lock",                  \* LK-003, MT-004
   "what has not completed does not count",          \* MT-006
   "the metadata table forgets before the timeline", \* RB-011
   "a plan ends before a gap",                       \* IG-002
-  "writers are told of the partition",              \* IG-003
+  "the partition is announced to writers",          \* IG-003
   "an index takes in what came after its plan",     \* IG-004, MT-009
   "an index is used once it is whole",              \* IG-005, MT-007
-  "the lock of the dead is freed",                  \* LK-002
-  "the dead are rolled back",                       \* RB-001, RB-002
-  "the plans of the dead are taken up"              \* CP-002
+  "the lock of a failed process is freed",          \* LK-002
+  "failed writes are rolled back",                  \* RB-001, RB-002
+  "pending plans are taken up"                      \* CP-002
 }
 
 ASSUME Rules \subseteq AllRules
@@ -74,9 +74,9 @@ VARIABLES
   stored,
   \* @type: Set($marker);
   markers,
-  \* @type: Set($heart);
-  hearts,
-  \* What the actions told the metadata table: its list of files.
+  \* @type: Set($heartbeat);
+  heartbeats,
+  \* What the actions committed to the metadata table: its list of files.
   \* @type: Set($entry);
   metadata,
   \* The partition of column statistics, by the files whose statistics it holds; nothing at
@@ -102,7 +102,7 @@ VARIABLES
   found
 
 \* What is on the table's storage, and what a process knows.
-inTable == <<timeline, stored, markers, hearts>>
+inTable == <<timeline, stored, markers, heartbeats>>
 ofIndexes == <<indexed, building, built, covered>>
 vars == <<clock, lock, crashes, inTable, metadata, ofIndexes, step, instant, found>>
 
@@ -132,16 +132,16 @@ Counting(entries) ==
 
 \* MT-008: what entries say together. A name that is marked as gone stays gone.
 \* @type: Set($entry) => Set($listed);
-Told(entries) == UNION {entry.added: entry \in entries} \ UNION {entry.removed: entry \in entries}
+FilesOfEntries(entries) == UNION {entry.added: entry \in entries} \ UNION {entry.removed: entry \in entries}
 
-Listed == Told(Counting(metadata))
+Listed == FilesOfEntries(Counting(metadata))
 
-HeldByIndex == Told(Counting(indexed))
+HeldByIndex == FilesOfEntries(Counting(indexed))
 
-\* MT-003, MT-005: what an action has to tell, so that what counts and it say what is so.
+\* MT-003, MT-005: what an action has to record, so that with what counts it says what is there.
 \* @type: (Int, Set($entry)) => $entry;
 EntryOf(action, entries) ==
-  LET known == Told(Counting(entries))
+  LET known == FilesOfEntries(Counting(entries))
       there == FilesBy(Completed \union {action})
   IN [instant |-> action, added |-> there \ known, removed |-> known \ there]
 
@@ -161,11 +161,11 @@ LastWithoutGap ==
 PlannedUpTo(indexing) ==
   (CHOOSE cover \in covered: cover.requested = indexing /\ cover.state = "REQUESTED").upto
 
-\* RB-001, RB-002: pending writes whose heart does not beat.
+\* RB-001, RB-002: pending writes without a live heartbeat.
 FailedWrites ==
   {write \in PendingOf("commit"):
-    /\ \A heart \in hearts: heart.instant = write => ~heart.beats
-    /\ "the dead are rolled back" \in Rules}
+    /\ \A heartbeat \in heartbeats: heartbeat.instant = write => ~heartbeat.live
+    /\ "failed writes are rolled back" \in Rules}
 
 \* RB-003: the write that a rollback names.
 TargetOf(rollback) == (CHOOSE file \in FilesOf(timeline, rollback): TRUE).target
@@ -190,16 +190,16 @@ HasToPlan(p) ==
   /\ p \notin Writers /\ PendingOf(ActionOf(p)) = {}
   /\ IF p \in Indexers THEN Index \notin building \union built ELSE FailedWrites # {}
 
-\* CP-002: the plan that waits to be carried out: the process's own or one of a dead one.
+\* CP-002: the plan that waits to be carried out: the process's own or that of a failed one.
 Waiting(p) ==
-  IF p \notin Writers /\ step[p] = "idle" /\ "the plans of the dead are taken up" \in Rules
+  IF p \notin Writers /\ step[p] = "idle" /\ "pending plans are taken up" \in Rules
   THEN PendingOf(ActionOf(p)) ELSE {}
 
 GoTo(p, next) == step' = [step EXCEPT ![p] = next]
 
 \* Before the completed file comes the metadata table, unless the rule for it is dropped.
-TellsFirst == {"every action tells the metadata table", "the metadata table first"} \subseteq Rules
+WritesMetadataFirst == {"every action updates the metadata table", "the metadata table first"} \subseteq Rules
 
-\* All that an action does before it tells the metadata table is done.
+\* All that an action does before it updates the metadata table is done.
 HasUndone(p) == p \in Rollbacks => StatesOf(TargetOf(instant[p])) = {}
 ===============================================================================

@@ -1,6 +1,6 @@
 ---------------------------- MODULE LsmArchiving ----------------------------
 (***************************************************************************)
-(* What an archiver finds and decides: the history as its files tell it,   *)
+(* What an archiver finds and decides: the history as its files record it, *)
 (* the active timeline as a reader takes it, which actions leave, which    *)
 (* levels are merged, which old versions end.                              *)
 (*                                                                         *)
@@ -67,7 +67,7 @@ CONSTANTS
   Patience,
   \* @type: Int;
   MaxCrashes,
-  \* Whether an archiver that died comes back.
+  \* Whether an archiver that crashed comes back.
   \* @type: Bool;
   Restarts
 
@@ -158,7 +158,7 @@ Larger(one, other) == IF one > other THEN one ELSE other
 -----------------------------------------------------------------------------
 (* The history. *)
 
-\* HS-002: the version file tells which manifest counts; where there is none, the greatest number.
+\* HS-002: the version file names the manifest that counts; where there is none, the greatest number.
 CurrentVersion == IF version = 0 THEN Greatest({one.version: one \in manifests}) ELSE version
 
 \* HS-002, HS-003: no manifest yet means no history yet.
@@ -212,7 +212,7 @@ PendingWrites ==
 
 Saved == {file.requested: file \in {one \in timeline: one.action = "savepoint"}}
 
-\* What was rolled back, so far as the timeline tells.
+\* What was rolled back, as far as the timeline shows.
 Undone == {file.target: file \in {one \in timeline: one.action = "rollback" /\ one.state = "COMPLETED"}}
 
 \* TL-018: the first write; those that a savepoint keeps are not taken for it.
@@ -294,7 +294,7 @@ KnownToArchiver == IF "what is archived is not written again" \in Rules THEN Arc
 
 LeftOvers == IF "an interrupted archival is finished" \in Rules THEN KnownToArchiver \intersect Actions ELSE {}
 
-\* HS-007: the row of an action, as its last file tells.
+\* HS-007: the row of an action, as its last file records.
 \* @type: Int => $archived;
 RowOf(one) ==
   LET own == FilesOfAction(one)

@@ -6,7 +6,7 @@
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, LsmArchiving
 
-(* What has happened before, of which the constant Past tells. *)
+(* What has happened before, as the constant Past names it. *)
 
 \* Completed writes on the active timeline, and in the history.
 EarlierWrites ==

@@ -4,9 +4,9 @@
 (* oldest completed actions off the active timeline into files of a merge  *)
 (* tree, which manifests list and a version file chooses between.          *)
 (*                                                                         *)
-(* A writer and readers work beside it. An archiver may die anywhere, and  *)
-(* the next one goes on. How a failed write is rolled back is the matter   *)
-(* of Recovery, what a clean deletes and when that of TableServices.       *)
+(* A writer and readers work beside it. An archiver may crash anywhere,    *)
+(* and the next one goes on. How a failed write is rolled back is          *)
+(* described in Recovery, what a clean deletes and when in TableServices.  *)
 (*                                                                         *)
 (* Clauses: AR-001, AR-002, AR-005, AR-006, AR-007, AR-009, AR-010,        *)
 (* AR-011, AR-013, HS-001, HS-002, HS-003, HS-004, HS-005, HS-006, HS-007, *)
@@ -51,8 +51,8 @@ GenerateTime(p) ==
 DayOf(p) == IF p = "two" THEN "d2" ELSE "d1"
 KeyOf(p) == IF p = "two" THEN "b" ELSE "a"
 
-\* The write begins, or ends: its heart is a matter of Recovery.
-BeatHeart(p) ==
+\* The write begins, or ends: its heartbeat is described in Recovery.
+WriteHeartbeat(p) ==
   /\ \/ /\ step[p] = "timed"
         /\ Becomes(p, "beating")
         /\ instant' = [instant EXCEPT ![p] = time[p]]
@@ -120,7 +120,8 @@ NewFile(todo) == IF todo.entering # {} THEN HistoryFile(0, todo.entering) ELSE M
 Published(todo) ==
   IF todo.entering # {} THEN [todo EXCEPT !.entering = {}] ELSE [todo EXCEPT !.merges = @ \ {LevelOf(todo)}]
 
-\* AR-010: a file appears that no manifest names; what a dead archiver left under its name is replaced.
+\* AR-010: a file appears that no manifest names; what a failed archiver left under its name is
+\* replaced.
 PutHistoryFile(p) ==
   LET todo == WorkOf(p)
       new == NewFile(todo)
@@ -148,7 +149,7 @@ PutManifest(p) ==
 \* A version file that is read while it is written.
 TornVersion == 0 - 1
 
-\* Whoever reads the history has been overtaken by one archiver more.
+\* A reader of the history has been overtaken by one archiver more.
 \* @type: Str => Bool;
 Overtakes(p) ==
   followers' = [f \in Followers |->
@@ -261,13 +262,13 @@ DeleteDataFile(p) ==
        /\ files' = files \ {file}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, tree, step, minds, work, followers>>
 
-\* LK-002: the dead keep nothing, and the lock is free.
-Die(p) ==
+\* LK-002: a failed process keeps nothing, and the lock is free.
+Crash(p) ==
   /\ crashes < MaxCrashes
   /\ p \in Writers \union Archivers
-  /\ step[p] \notin {"idle", "done", "dead"}
+  /\ step[p] \notin {"idle", "done", "crashed"}
   /\ crashes' = crashes + 1
-  /\ Becomes(p, IF Restarts /\ p \in Archivers THEN "idle" ELSE "dead")
+  /\ Becomes(p, IF Restarts /\ p \in Archivers THEN "idle" ELSE "crashed")
   /\ lock' = IF lock = p THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
@@ -276,18 +277,18 @@ Die(p) ==
 
 \* What a process can do once it has the lock, or needs none.
 Progress(p) ==
-  \/ ReleaseLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ PutMarker(p) \/ PutBaseFile(p)
+  \/ ReleaseLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ PutMarker(p) \/ PutBaseFile(p)
   \/ DeleteMarkers(p) \/ PutHistoryFile(p) \/ PutManifest(p) \/ SwapVersion(p) \/ DeleteInstant(p)
   \/ DeleteHistoryFile(p) \/ PickSnapshot(p) \/ ReadSlice(p) \/ DeleteDataFile(p)
 
 Next ==
-  \/ \E p \in Processes: TakeLock(p) \/ Progress(p) \/ Die(p)
+  \/ \E p \in Processes: TakeLock(p) \/ Progress(p) \/ Crash(p)
   \/ \E f \in Followers: FollowVersion(f) \/ ReadManifest(f) \/ ReadHistoryFile(f)
 
 \* A writer or an archiver that has begun can go on, and where the lock is free another can begin.
 CanGoOn ==
   \E p \in Writers \union Archivers:
-    step[p] \notin {"done", "dead"} /\ (lock = "nobody" \/ step[p] \notin {"idle", "staged"})
+    step[p] \notin {"done", "crashed"} /\ (lock = "nobody" \/ step[p] \notin {"idle", "staged"})
 
 \* As long as one of them can go on, one does: since their steps come to an end, so do all of them.
 Fairness == []<>~CanGoOn
@@ -323,9 +324,9 @@ ArchivedOnce ==
 \* AR-001, HS-001, HS-007.
 OnlyCompletedIsArchived == \A row \in ArchivedRows: row.completed > row.requested
 
-\* AR-013: whoever archives is alone.
+\* AR-013: one process archives at a time.
 OneArchives ==
-  LET busy == {p \in Archivers: step[p] \notin {"idle", "done", "dead"}} IN Cardinality(busy) <= 1
+  LET busy == {p \in Archivers: step[p] \notin {"idle", "done", "crashed"}} IN Cardinality(busy) <= 1
 
 \* HS-004: the version file names a manifest that is there,
 VersionNamesAManifest == version # 0 => \E one \in manifests: one.version = version
@@ -349,17 +350,17 @@ NotPastPending ==
 \* AR-006.
 NotPastSaved == \A saved \in Saved, gone \in ArchivedWrites: gone < saved
 
-\* AR-007: only the replacecommit tells that the files of a replaced group do not count.
-ReplacedAreTold == (\E file \in files: WasReplaced(file)) => Clustering \in CompletedWrites
+\* AR-007: only the replacecommit records that the files of a replaced group do not count.
+ReplacementsAreKnown == (\E file \in files: WasReplaced(file)) => Clustering \in CompletedWrites
 
-\* AR-009: only the rollback tells that a file of what it undid does not count.
-UndoneAreTold ==
+\* AR-009: only the rollback records that a file of what it undid does not count.
+RollbacksAreKnown ==
   \A file \in EarlierFiles: file.target # 0 /\ (\E data \in files: data.instant = file.target) => file.target \in Undone
 
 \* AR-009: the markers of an action go before its files on the timeline.
-MarkersAreTold == \A marker \in markers: FilesOfAction(marker.instant) # {}
+MarkersHaveActions == \A marker \in markers: FilesOfAction(marker.instant) # {}
 
-\* AR-001, TL-018: whoever reads now finds of each day one group, as the last write left it.
+\* AR-001, TL-018: a reader now finds of each day one group, as the last write left it.
 ReadersFindTheLatest ==
   \A day \in {"d1", "d2"}:
     LET wrote == {file.instant: file \in {one \in files: one.day = day}} \intersect (CompletedWrites \union ArchivedWrites)

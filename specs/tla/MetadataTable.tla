@@ -8,12 +8,13 @@
 (* completes, both under the lock; readers take from it what has completed *)
 (* on the data timeline. An index is planned up to an instant, announced   *)
 (* to the writers, built, switched on for the readers, and completed       *)
-(* (RFC-45). A process dies anywhere; what a dead write has left is rolled *)
-(* back, in the metadata table too, and a dead indexing is done again.     *)
+(* (RFC-45). A process may crash anywhere; what a failed write has left is *)
+(* rolled back, in the metadata table too, and a failed indexing is done   *)
+(* again.                                                                  *)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
-(* follows from it. Writers change rows of different days: who is in whose *)
-(* way is the matter of OptimisticWriters.                                 *)
+(* follows from it. Writers change rows of different days: conflicts are   *)
+(* described in OptimisticWriters.                                         *)
 (*                                                                         *)
 (* Clauses: MT-003, MT-004, MT-005, MT-006, MT-007, MT-009, IG-002, IG-003,*)
 (* IG-004, IG-005, RB-001, RB-002, RB-003, RB-006, RB-009, RB-010, RB-011, *)
@@ -37,7 +38,7 @@ Init ==
                         File(write, write + 1, "commit", "COMPLETED", 0)}: write \in Before}
   /\ stored = UNION {FirstFiles(write): write \in Before}
   /\ markers = {}
-  /\ hearts = {}
+  /\ heartbeats = {}
   /\ metadata = {[instant |-> 0, added |-> {}, removed |-> {}]} \union
        {[instant |-> write, added |-> FirstFiles(write), removed |-> {}]: write \in Before}
   /\ indexed = {}
@@ -74,22 +75,22 @@ ReleaseLock(p) ==
   /\ lock' = "nobody"
   /\ UNCHANGED <<clock, crashes, inTable, metadata, ofIndexes, found>>
 
-\* MK-005: a heart beats from before the write is requested until it has completed.
+\* MK-005: the heartbeat of a write is live from before its request until it has completed.
 BeginToBeat(p) ==
   /\ p \in Writers /\ step[p] = "timed"
   /\ instant' = [instant EXCEPT ![p] = clock]
-  /\ hearts' = hearts \union {[instant |-> clock, beats |-> TRUE]}
+  /\ heartbeats' = heartbeats \union {[instant |-> clock, live |-> TRUE]}
   /\ GoTo(p, "beating")
 
-\* RB-010: a rollback ends the heart of its write.
+\* RB-010: a rollback deletes the heartbeat of its write.
 EndBeat(p) ==
   LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
   /\ step[p] = "unmarked"
-  /\ hearts' = {heart \in hearts: heart.instant # write}
+  /\ heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # write}
   /\ GoTo(p, IF lock = p THEN "finished" ELSE "done")
   /\ UNCHANGED instant
 
-BeatHeart(p) ==
+WriteHeartbeat(p) ==
   /\ BeginToBeat(p) \/ EndBeat(p)
   /\ UNCHANGED <<clock, lock, crashes, timeline, stored, markers, metadata, ofIndexes, found>>
 
@@ -120,7 +121,7 @@ BeginPlan(p, plan) ==
   /\ instant' = [instant EXCEPT ![p] = plan]
   /\ found' = [found EXCEPT ![p] = states]
   /\ GoTo(p, IF p \in Rollbacks THEN NextToUndo(p, write, states)
-             ELSE IF "writers are told of the partition" \in Rules THEN "announcing" ELSE "prepared")
+             ELSE IF "the partition is announced to writers" \in Rules THEN "announcing" ELSE "prepared")
 
 \* TL-003, CP-002: a write, or a plan, its process's own or one that waits.
 Begin(p) ==
@@ -131,11 +132,11 @@ Begin(p) ==
      \/ \E plan \in Waiting(p): BeginPlan(p, plan)
   /\ UNCHANGED covered
 
-\* From its completed file on an action counts, and what it has told the metadata table.
+\* From its completed file on an action counts, and what it has committed to the metadata table.
 Complete(p) ==
   LET target == TargetOf(instant[p]) IN
   /\ \/ step[p] = "metadata committed"
-     \/ step[p] = "finishing" /\ ~TellsFirst /\ p \notin Indexers /\ HasUndone(p)
+     \/ step[p] = "finishing" /\ ~WritesMetadataFirst /\ p \notin Indexers /\ HasUndone(p)
   /\ timeline' = timeline \union {File(instant[p], clock, ActionOf(p), "COMPLETED", target)}
   /\ covered' = covered \union
        {[requested |-> plan, state |-> "COMPLETED", upto |-> LastWithoutGap]:
@@ -146,20 +147,20 @@ Complete(p) ==
 
 CreateInstant(p) ==
   /\ Request(p) \/ Begin(p) \/ Complete(p)
-  /\ UNCHANGED <<clock, lock, crashes, stored, markers, hearts, metadata, indexed, building, built>>
+  /\ UNCHANGED <<clock, lock, crashes, stored, markers, heartbeats, metadata, indexed, building, built>>
 
 \* MK-001: the marker, then the file: a new version of the day's one file group.
 PutMarker(p) ==
   /\ step[p] = "inflight"
   /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(p)]}
   /\ GoTo(p, "marked")
-  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, hearts, metadata, ofIndexes, instant, found>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, heartbeats, metadata, ofIndexes, instant, found>>
 
 PutBaseFile(p) ==
   /\ step[p] = "marked"
   /\ stored' = stored \union {[day |-> DayOf(p), since |-> 1, instant |-> instant[p], kind |-> "base"]}
   /\ GoTo(p, "staged")
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, metadata, ofIndexes, instant, found>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, metadata, ofIndexes, instant, found>>
 
 \* RB-010: a rollback removes the markers of its write.
 DeleteMarkers(p) ==
@@ -167,11 +168,11 @@ DeleteMarkers(p) ==
   /\ step[p] = "completed"
   /\ markers' = {marker \in markers: marker.instant # write}
   /\ GoTo(p, "unmarked")
-  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, hearts, metadata, ofIndexes, instant, found>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, heartbeats, metadata, ofIndexes, instant, found>>
 
-\* MT-003: under its own instant an action tells the metadata table of its files, and an index
-\* only if there is something to tell. What others left there without completing is gone (MT-006).
-Tell(p) ==
+\* MT-003: under its own instant an action records its files in the metadata table, and in an index
+\* only if there is something to record. What others left there without completing is gone (MT-006).
+RecordFiles(p) ==
   LET entry == EntryOf(instant[p], indexed) IN
   /\ metadata' = Counting(metadata) \union {EntryOf(instant[p], metadata)}
   /\ indexed' = Counting(indexed) \union (IF LogsToIndex /\ ~SaysNothing(entry) THEN {entry} ELSE {})
@@ -179,19 +180,19 @@ Tell(p) ==
 
 \* MT-004: before it completes, under the lock.
 TellBeforeCompletion(p) ==
-  /\ p \notin Indexers /\ TellsFirst
+  /\ p \notin Indexers /\ WritesMetadataFirst
   /\ step[p] \in {"finishing", "metadata next"} /\ HasUndone(p)
-  /\ Tell(p)
+  /\ RecordFiles(p)
   /\ GoTo(p, "metadata committed")
 
 \* What "the metadata table first" forbids.
 TellAfterCompletion(p) ==
   /\ p \notin Indexers /\ "the metadata table first" \notin Rules
   /\ step[p] = "metadata next"
-  /\ Tell(p)
+  /\ RecordFiles(p)
   /\ GoTo(p, "completed")
 
-\* RB-011: what a dead write told the metadata table is taken back, before its entries go.
+\* RB-011: what a failed write committed to the metadata table is rolled back, before its entries go.
 Withdraw(p) ==
   LET write == TargetOf(instant[p]) IN
   /\ p \in Rollbacks /\ step[p] = "finishing" /\ IsRecorded(write)
@@ -250,7 +251,7 @@ DeleteDataFile(p) ==
        /\ stored' = stored \ {file}
        /\ GoTo(p, IF FilesBy({write}) # {file} THEN "removing"
                   ELSE IF found[p] # {} THEN "taking back" ELSE "prepared")
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, metadata, ofIndexes, instant, found>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, metadata, ofIndexes, instant, found>>
 
 \* RB-009: its entries, the highest state first. Under the lock if the metadata table had to
 \* forget the write, or had when the rollback began and others have seen to it since.
@@ -258,36 +259,36 @@ DeleteInstant(p) ==
   LET write == TargetOf(instant[p])
       states == IF step[p] = "taking back" THEN found[p] ELSE StatesOf(write)
       highest == IF "INFLIGHT" \in states THEN "INFLIGHT" ELSE "REQUESTED"
-      after == IF lock # p THEN "prepared" ELSE IF TellsFirst THEN "metadata next" ELSE "metadata committed"
+      after == IF lock # p THEN "prepared" ELSE IF WritesMetadataFirst THEN "metadata next" ELSE "metadata committed"
   IN
   /\ \/ step[p] = "taking back"
      \/ p \in Rollbacks /\ step[p] = "finishing" /\ ~HasUndone(p) /\ ~IsRecorded(write)
   /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = highest)}
   /\ found' = [found EXCEPT ![p] = states \ {highest}]
   /\ GoTo(p, IF states = {highest} THEN after ELSE "taking back")
-  /\ UNCHANGED <<clock, lock, crashes, stored, markers, hearts, metadata, ofIndexes, instant>>
+  /\ UNCHANGED <<clock, lock, crashes, stored, markers, heartbeats, metadata, ofIndexes, instant>>
 
-\* LK-002, RB-002, CP-002: a process dies: its lock is free, its heart stands still. A write does
-\* not come back; a service does, without memory.
-Die(p) ==
+\* LK-002, RB-002, CP-002: a process crashes: its lock is free, its heartbeat expires. A write does not
+\* come back; a service does, without memory.
+Crash(p) ==
   /\ crashes < MaxCrashes
-  /\ step[p] \notin {"idle", "done", "dead"}
+  /\ step[p] \notin {"idle", "done", "crashed"}
   /\ crashes' = crashes + 1
-  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
-  /\ hearts' = {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
-  /\ GoTo(p, IF p \in Writers THEN "dead" ELSE "idle")
+  /\ lock' = IF lock = p /\ "the lock of a failed process is freed" \in Rules THEN "nobody" ELSE lock
+  /\ heartbeats' = {[one EXCEPT !.live = one.live /\ one.instant # instant[p]]: one \in heartbeats}
+  /\ GoTo(p, IF p \in Writers THEN "crashed" ELSE "idle")
   /\ instant' = IF p \in Writers THEN instant ELSE [instant EXCEPT ![p] = 0]
   /\ found' = [found EXCEPT ![p] = {}]
   /\ UNCHANGED <<clock, timeline, stored, markers, metadata, ofIndexes>>
 
 Step(p) ==
-  \/ TakeLock(p) \/ GenerateTime(p) \/ ReleaseLock(p) \/ BeatHeart(p) \/ CreateInstant(p)
+  \/ TakeLock(p) \/ GenerateTime(p) \/ ReleaseLock(p) \/ WriteHeartbeat(p) \/ CreateInstant(p)
   \/ PutMarker(p) \/ PutBaseFile(p) \/ DeleteMarkers(p) \/ CommitMetadataTable(p)
   \/ PutProperties(p) \/ DeleteDataFile(p) \/ DeleteInstant(p)
 
-Next == \E p \in Processes: Step(p) \/ Die(p)
+Next == \E p \in Processes: Step(p) \/ Crash(p)
 
-\* Whoever can go on does so; nobody has to die. Each takes finitely many steps, so that the
+\* A process that can go on does so; none has to crash. Each takes finitely many steps, so that the
 \* lock comes to everyone who waits.
 Fairness == \A p \in Processes: WF_vars(Step(p))
 
@@ -317,7 +318,7 @@ EveryActionIsRecorded ==
   \A action \in Completed \ InstantsOf("indexing"): \E entry \in metadata: entry.instant = action
 
 \* RB-011, MT-006: what the metadata table holds is on the timeline: of what is not, nobody could
-\* tell whether it has been archived or rolled back.
+\* show whether it has been archived or rolled back.
 WhatIsRecordedIsKnown ==
   \A entry \in metadata \union indexed: entry.instant # 0 => FilesOf(timeline, entry.instant) # {}
 
@@ -352,16 +353,16 @@ IsLeft(write) ==
     \/ FilesBy({write}) # {}
     \/ \E entry \in metadata \union indexed: entry.instant = write
 
-\* RB-001, RB-011: what a dead write left goes.
-DeadWritesGo == \A p \in Writers: step[p] = "dead" ~> ~IsLeft(instant[p])
+\* RB-001, RB-011: what a failed write left goes.
+FailedWritesGo == \A p \in Writers: step[p] = "crashed" ~> ~IsLeft(instant[p])
 
 -----------------------------------------------------------------------------
 \* What can happen: a must-fail configuration shows it for each of these.
 NobodyDiesBetween ==
-  \A p \in Writers: step[p] = "dead" => \A entry \in metadata: entry.instant \in Completed \union {0}
+  \A p \in Writers: step[p] = "crashed" => \A entry \in metadata: entry.instant \in Completed \union {0}
 
-NoIndexSurvivesDeath ==
-  crashes > 0 /\ Index \in built => \E p \in Writers: step[p] = "dead"
+NoIndexSurvivesACrash ==
+  crashes > 0 /\ Index \in built => \E p \in Writers: step[p] = "crashed"
 
 NoWriteIsLogged == \A entry \in indexed: entry.instant = 0
 =============================================================================

@@ -6,7 +6,7 @@
 (* they wrote is merged by readers and by compaction. Beside them          *)
 (* compactions plan, carry out and complete; readers read snapshots.       *)
 (*                                                                         *)
-(* One action is one durable effect of specs/effects.toml, or a death.     *)
+(* One action is one durable effect of specs/effects.toml, or a crash.     *)
 (*                                                                         *)
 (* Clauses: OW-001, OW-002, OW-010, OW-016, LK-001, LK-002, LK-003,        *)
 (* LK-004, TM-003, TL-003, TL-013, SW-001, SW-003, SW-005, SW-006, SW-007, *)
@@ -26,7 +26,7 @@ Init ==
   /\ files = {[day |-> DayOf(key), since |-> 1, instant |-> 2 * n - 1, kind |-> "log",
                rows |-> {Row(key, 2 * n - 1, 1)}]: key \in {"a", "b"}, n \in 1..WritesBefore}
   /\ markers = {}
-  /\ hearts = {}
+  /\ heartbeats = {}
   /\ plans = {}
   /\ step = [p \in Processes |-> "idle"]
   /\ instant = [p \in Processes |-> 0]
@@ -50,9 +50,10 @@ TakeLock(p) ==
   /\ lock' = p
   /\ step' = [step EXCEPT ![p] =
        IF @ = "idle" THEN "locked" ELSE IF p \in Writers /\ time[p] # 0 THEN "finishing" ELSE "locked to finish"]
-  /\ UNCHANGED <<clock, crashes, instant, time, timeline, files, markers, hearts, plans, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, instant, time, timeline, files, markers, heartbeats, plans, seen, left, rows>>
 
-\* Who needs a time. The last two need the lock first, and do not ask for it where their rule is left out.
+\* Who needs a time. The last two need the lock first, and do not wait for it where their rule is left
+\* out.
 NeedsTime(p) ==
   \/ step[p] \in {"locked", "locked to finish"}
   \/ p \in Writers /\ step[p] = "staged" /\ time[p] = 0 /\ "completion time under the lock" \notin Rules
@@ -67,23 +68,23 @@ GenerateTime(p) ==
        /\ time' = [time EXCEPT ![p] = next]
   /\ step' = [step EXCEPT ![p] =
        IF @ \in {"locked", "idle"} THEN "timed" ELSE IF @ = "staged" THEN "staged" ELSE "finishing"]
-  /\ UNCHANGED <<lock, crashes, instant, timeline, files, markers, hearts, plans, seen, left, rows>>
+  /\ UNCHANGED <<lock, crashes, instant, timeline, files, markers, heartbeats, plans, seen, left, rows>>
 
 \* MK-005, OW-002: a write begins at the time just generated, and builds on what has completed by now.
 BeginsToBeat(p) ==
   /\ p \in Writers /\ step[p] = "timed"
-  /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+  /\ heartbeats' = heartbeats \union {[instant |-> time[p], live |-> TRUE]}
   /\ instant' = [instant EXCEPT ![p] = time[p]]
   /\ seen' = [seen EXCEPT ![p] = CompletedInstants(timeline)]
   /\ step' = [step EXCEPT ![p] = "beating"]
 
 EndsToBeat(p) ==
   /\ step[p] = "unmarked" /\ p \in Writers
-  /\ hearts' = {heart \in hearts: heart.instant # instant[p]}
+  /\ heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # instant[p]}
   /\ step' = [step EXCEPT ![p] = "finished"]
   /\ UNCHANGED <<instant, seen>>
 
-BeatHeart(p) ==
+WriteHeartbeat(p) ==
   /\ BeginsToBeat(p) \/ EndsToBeat(p)
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, plans, time, left, rows>>
 
@@ -149,7 +150,7 @@ CompletesPlan(p) ==
 CreateInstant(p) ==
   /\ \/ RequestsWrite(p) \/ StartsWrite(p) \/ CompletesWrite(p)
      \/ RequestsPlan(p) \/ StartsItsPlan(p) \/ TakesUpPlan(p) \/ CompletesPlan(p)
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, left, rows>>
 
 -----------------------------------------------------------------------------
 \* MK-001: the marker comes before the file.
@@ -160,7 +161,7 @@ PutMarker(p) ==
      \/ /\ step[p] = "marking" /\ LeftToCompact(p) # {}
         /\ markers' = markers \union {[instant |-> instant[p], day |-> First(LeftToCompact(p)).day]}
         /\ step' = [step EXCEPT ![p] = "writing"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* OW-016, SW-007: a log file of its own, named after its own instant.
 PutLogFile(p) ==
@@ -169,7 +170,7 @@ PutLogFile(p) ==
      files' = files \union
        {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "log", rows |-> {RowOf(p)}]}
   /\ step' = [step EXCEPT ![p] = "staged"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* CP-001: one base file for each group of the plan.
 PutBaseFile(p) ==
@@ -178,7 +179,7 @@ PutBaseFile(p) ==
      /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
                                 rows |-> CompactedRows(TakenBy(p, group))]}
      /\ step' = [step EXCEPT ![p] = IF LeftToCompact(p) = {group} THEN "prepared" ELSE "marking"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* CP-010, MK-003: the files that were announced go, one after the other; the last may never have come.
 DeleteDataFile(p) ==
@@ -190,14 +191,14 @@ DeleteDataFile(p) ==
      ELSE files' = {file \in files: ~(file \in there /\ GroupOf(file) = First(GroupsOf(there)))}
   /\ step' = [step EXCEPT ![p] =
        IF there = {} \/ First(GroupsOf(there)).day = "d2" \/ Cardinality(announced) = 1 THEN "marking" ELSE "removing"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* OW-010: the markers go once the action has completed.
 DeleteMarkers(p) ==
   /\ step[p] = "completed"
   /\ markers' = {marker \in markers: marker.instant # instant[p]}
   /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "unmarked" ELSE "finished"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* What follows within the same lock is done, or there is nothing to do.
 ReleasesTo(p) ==
@@ -215,7 +216,7 @@ ReleaseLock(p) ==
   /\ step' = [step EXCEPT ![p] = ReleasesTo(p)]
   /\ time' = [time EXCEPT ![p] = 0]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Compactions /\ ReleasesTo(p) = "done" THEN 0 ELSE @]
-  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, plans, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, plans, seen, left, rows>>
 
 -----------------------------------------------------------------------------
 \* @type: (Set($file), Set($group)) => Set($slice);
@@ -228,7 +229,7 @@ PickSnapshot(p) ==
   /\ seen' = [seen EXCEPT ![p] = CompletedInstants(timeline)]
   /\ left' = [left EXCEPT ![p] = SlicesOf(timeline, ReadGroups(timeline))]
   /\ step' = [step EXCEPT ![p] = IF ReadGroups(timeline) = {} THEN "done" ELSE "reading"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, instant, time, rows>>
 
 \* RD-002, RD-004: the files of the slice as the snapshot has it, whatever has come since.
 ReadSlice(p) ==
@@ -242,31 +243,31 @@ ReadSlice(p) ==
        THEN {one \in @: [day |-> one.day, since |-> one.since] # First(groups)}
        ELSE SlicesOf(timeline, groups \ {First(groups)})]
   /\ step' = [step EXCEPT ![p] = IF Cardinality(groups) = 1 THEN "done" ELSE "reading"]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, instant, time, seen>>
 
-\* A process dies: what it made stays, its lock is free (LK-002), its heart stands still. A
-\* service comes back without memory, a write does not.
-Die(p) ==
+\* A process crashes: what it made stays, its lock is free (LK-002), its heartbeat expires. A service
+\* comes back without memory, a write does not.
+Crash(p) ==
   /\ crashes < MaxCrashes
-  /\ p \notin Readers /\ step[p] \notin {"idle", "done", "dead"}
+  /\ p \notin Readers /\ step[p] \notin {"idle", "done", "crashed"}
   /\ crashes' = crashes + 1
-  /\ lock' = IF lock = p /\ "the lock of the dead is free" \in Rules THEN "nobody" ELSE lock
-  /\ hearts' = {[heart EXCEPT !.beats = @ /\ heart.instant # instant[p]]: heart \in hearts}
-  /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "dead" ELSE "idle"]
+  /\ lock' = IF lock = p /\ "the lock of a failed process is free" \in Rules THEN "nobody" ELSE lock
+  /\ heartbeats' = {[one EXCEPT !.live = @ /\ one.instant # instant[p]]: one \in heartbeats}
+  /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "crashed" ELSE "idle"]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Writers THEN @ ELSE 0]
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
   /\ UNCHANGED <<clock, timeline, files, markers, plans, left, rows>>
 
 Works(p) ==
-  \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ PutMarker(p) \/ PutLogFile(p) \/ PutBaseFile(p)
+  \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ PutMarker(p) \/ PutLogFile(p) \/ PutBaseFile(p)
   \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ ReleaseLock(p)
 
 Reads(p) == PickSnapshot(p) \/ ReadSlice(p)
 
-Next == \E p \in Processes: TakeLock(p) \/ Works(p) \/ Reads(p) \/ Die(p)
+Next == \E p \in Processes: TakeLock(p) \/ Works(p) \/ Reads(p) \/ Crash(p)
 
-\* Whoever can go on does, and whoever asks for the lock again and again gets it.
+\* A process that can go on does, and one that requests the lock again and again gets it.
 Fairness == \A p \in Processes: WF_vars(Works(p)) /\ SF_vars(TakeLock(p))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
@@ -274,7 +275,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 -----------------------------------------------------------------------------
 Steps == {
   "idle", "locked", "timed", "beating", "requested", "begun", "inflight", "marked", "staged", "locked to finish",
-  "finishing", "completed", "unmarked", "finished", "refused", "done", "dead", "planned", "removing", "marking",
+  "finishing", "completed", "unmarked", "finished", "refused", "done", "crashed", "planned", "removing", "marking",
   "writing", "prepared", "reading"
 }
 
@@ -357,7 +358,7 @@ CompactedIsThere ==
 PlansComplete == []<>(PendingCompactions = {})
 
 \* SW-003: so does every write whose process lives.
-WritesComplete == \A w \in Writers: <>(step[w] \in {"done", "dead"})
+WritesComplete == \A w \in Writers: <>(step[w] \in {"done", "crashed"})
 
 \* What can happen: a must-fail configuration shows it for each of these.
 NoLogFollowsAPlanItIsOlderThan ==

@@ -9,8 +9,8 @@
 (* snapshot and reads it slice by slice while writers go on.               *)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
-(* follows from it. Who finishes the work of the dead is the matter of     *)
-(* Recovery, writers that are never refused of NonBlockingWriters.         *)
+(* follows from it. Recovery describes who finishes the work of failed     *)
+(* writers, NonBlockingWriters the writers that are never refused.         *)
 (*                                                                         *)
 (* Clauses: OW-001, OW-002, OW-003, OW-004, OW-005, OW-007, OW-009, OW-010,*)
 (* OW-012, OW-015, OW-016, LK-001, LK-002, LK-003, MK-001, MK-003, MK-004, *)
@@ -30,7 +30,7 @@ TakeLock(p) ==
      \/ /\ "writers finish under the lock" \in Rules
         /\ time[p] # 0 \/ "completion time under the lock" \in Rules
         /\ Goes(p, "staged", IF time[p] = 0 THEN "locked to finish" ELSE "finishing")
-  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, instant, time, seen, left, rows>>
 
 \* The rules dropped: a completion time that is generated before the lock, or without it.
 TimeTooEarly(p) ==
@@ -42,23 +42,24 @@ GenerateTime(p) ==
   /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing") \/ TimeTooEarly(p)
   /\ \E next \in IF "time is never repeated" \in Rules THEN {clock + 1} ELSE {clock, clock + 1}:
        clock' = next /\ time' = [time EXCEPT ![p] = next]
-  /\ UNCHANGED <<lock, crashes, timeline, files, markers, hearts, instant, seen, left, rows>>
+  /\ UNCHANGED <<lock, crashes, timeline, files, markers, heartbeats, instant, seen, left, rows>>
 
 \* OW-001, OW-002: the begin time is the write's instant; what has completed by now is what it builds on.
 Begin(p) ==
   /\ Goes(p, "timed", "beating")
   /\ instant' = [instant EXCEPT ![p] = time[p]]
   /\ seen' = [seen EXCEPT ![p] = Completed]
-  /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+  /\ heartbeats' = heartbeats \union {[instant |-> time[p], live |-> TRUE]}
 
-StopHeart(p) ==
+StopHeartbeat(p) ==
   /\ Goes(p, "unmarked", "finished") \/ Goes(p, "withdrawn", "gone")
-  /\ hearts' = {heart \in hearts: heart.instant # instant[p]}
+  /\ heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # instant[p]}
   /\ UNCHANGED <<instant, seen>>
 
-\* MK-005: a heart beats from before the requested file until the write has completed or is taken back.
-BeatHeart(p) ==
-  /\ Begin(p) \/ StopHeart(p)
+\* MK-005: the heartbeat of a write is live from before the requested file until the write has
+\* completed or is taken back.
+WriteHeartbeat(p) ==
+  /\ Begin(p) \/ StopHeartbeat(p)
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, time, left, rows>>
 
 Enter(p, state, completed) ==
@@ -71,13 +72,13 @@ CreateInstant(p) ==
      \/ Goes(p, "begun", "inflight") /\ Enter(p, "INFLIGHT", 0)
      \/ "no state is skipped" \notin Rules /\ Goes(p, "begun", "inflight") /\ UNCHANGED timeline
      \/ Goes(p, "finishing", "completed") /\ MayComplete(p) /\ Enter(p, "COMPLETED", time[p])
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, instant, time, seen, left, rows>>
 
 \* MK-001: the marker announces the file.
 PutMarker(p) ==
   /\ Goes(p, "inflight", IF "files come before completion" \in Rules THEN "marked" ELSE "staged")
   /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, instant, time, seen, left, rows>>
 
 \* A file appears. With the rule dropped the writer looks for conflicts now and never again.
 PutFile(p, kind, held) ==
@@ -88,7 +89,7 @@ PutFile(p, kind, held) ==
   /\ Goes(p, "marked", next) \/ ("a marker precedes its file" \notin Rules /\ Goes(p, "inflight", next))
   /\ files' = files \union
        {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> kind, rows |-> held]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, instant, time, seen, left, rows>>
 
 PutBaseFile(p) == step[p] \in {"inflight", "marked"} /\ ~WritesLog(p) /\ PutFile(p, "base", RowsOfBaseFile(p))
 
@@ -103,39 +104,39 @@ ReleaseLock(p) ==
   /\ Goes(p, "requested", "begun") \/ Goes(p, "finished", "done") \/ Refuse(p)
   /\ lock' = IF lock = p THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
-  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, instant, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, instant, seen, left, rows>>
 
 \* OW-009, MK-003: first the file goes that the marker announces,
 DeleteDataFile(p) ==
-  /\ "markers tell what to remove" \in Rules
+  /\ "markers name what to remove" \in Rules
   /\ Goes(p, "refused", "files gone")
   /\ files' = {file \in files: [instant |-> file.instant, day |-> file.day] \notin
                  {marker \in markers: marker.instant = instant[p]}}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, instant, time, seen, left, rows>>
 
-\* then the marker, then the instant, then the heart stops. MK-004: or else after the completed file.
+\* then the marker, then the instant, then the heartbeat. MK-004: or else after the completed file.
 DeleteMarkers(p) ==
   /\ \/ Goes(p, "completed", "unmarked")
      \/ Goes(p, "files gone", "withdrawing")
-     \/ "markers tell what to remove" \notin Rules /\ Goes(p, "refused", "withdrawing")
+     \/ "markers name what to remove" \notin Rules /\ Goes(p, "refused", "withdrawing")
   /\ markers' = {marker \in markers: marker.instant # instant[p]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, instant, time, seen, left, rows>>
 
 \* The highest state first, so that what is there of an instant is always a beginning.
 DeleteInstant(p) ==
   LET highest == StateIn(timeline, instant[p]) IN
   /\ Goes(p, "withdrawing", IF highest = "INFLIGHT" THEN "withdrawing" ELSE "withdrawn")
   /\ timeline' = timeline \ {file \in FilesOf(timeline, instant[p]): file.state = highest}
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, instant, time, seen, left, rows>>
 
-\* LK-002: the lease of the dead ends; their heart stands still.
-Die(p) ==
+\* LK-002: the lease of a failed process ends; its heartbeat expires.
+Crash(p) ==
   /\ crashes < MaxCrashes
-  /\ step[p] \notin {"idle", "done", "gone", "dead"}
+  /\ step[p] \notin {"idle", "done", "gone", "crashed"}
   /\ crashes' = crashes + 1
-  /\ step' = [step EXCEPT ![p] = "dead"]
-  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
-  /\ hearts' = {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
+  /\ step' = [step EXCEPT ![p] = "crashed"]
+  /\ lock' = IF lock = p /\ "the lock of a failed process is freed" \in Rules THEN "nobody" ELSE lock
+  /\ heartbeats' = {[one EXCEPT !.live = one.live /\ one.instant # instant[p]]: one \in heartbeats}
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
   /\ UNCHANGED <<clock, timeline, files, markers, instant, left, rows>>
@@ -157,7 +158,7 @@ PickSnapshot(r) ==
   /\ seen' = [seen EXCEPT ![r] = Completed]
   /\ left' = [left EXCEPT ![r] =
        SlicesOf(TimelineUpTo(Completed, "uncommitted files do not count"), GroupsOf(files))]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, instant, time, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, instant, time, rows>>
 
 \* What a reader goes by when it comes to the next slice. With the rule dropped it looks anew.
 KnownToReader(r) ==
@@ -175,16 +176,16 @@ ReadSlice(r) ==
        /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(known, GroupToRead(slice))]
        /\ left' = [left EXCEPT ![r] = slices \ {slice}]
        /\ Goes(r, "reading", IF slices = {slice} THEN "done" ELSE "reading")
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, instant, time, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, instant, time, seen>>
 
 Next ==
   \/ \E p \in Writers:
-       \/ TakeLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+       \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
        \/ PutMarker(p) \/ PutBaseFile(p) \/ PutLogFile(p)
-       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Die(p)
+       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Crash(p)
   \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
 
-Ended == {"done", "gone", "dead"}
+Ended == {"done", "gone", "crashed"}
 
 \* Who waits for the lock can go on while it is free, everyone else at any time.
 CanGoOn(p) == step[p] \notin Ended /\ (step[p] \in {"idle", "staged"} /\ p \in Writers => lock = "nobody")
@@ -198,7 +199,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 Steps == {
   "idle", "locked", "timed", "beating", "requested", "begun", "inflight", "marked", "staged",
   "locked to finish", "finishing", "completed", "unmarked", "finished", "done",
-  "refused", "files gone", "withdrawing", "withdrawn", "gone", "dead", "reading"
+  "refused", "files gone", "withdrawing", "withdrawn", "gone", "crashed", "reading"
 }
 
 TypeOK ==
@@ -210,7 +211,7 @@ TypeOK ==
   /\ \A file \in files: file.instant \in 1..clock /\ file.kind \in {"base", "log"}
   /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock /\ seen[p] \subseteq 1..clock
 
-\* LK-001, LK-003: whoever begins or finishes a write holds the lock.
+\* LK-001, LK-003: a process that begins or finishes a write holds the lock.
 OneHolder ==
   \A p \in Writers:
     step[p] \in {"locked", "timed", "beating", "requested", "locked to finish", "finishing",
@@ -274,7 +275,7 @@ NothingIsLeft ==
          FilesOf(timeline, instant[p]) = {} /\ \A file \in files: file.instant # instant[p]
     /\ step[p] \in {"gone", "done"} =>
          /\ \A marker \in markers: marker.instant # instant[p]
-         /\ \A heart \in hearts: heart.instant # instant[p]
+         /\ \A heartbeat \in heartbeats: heartbeat.instant # instant[p]
 
 \* Every writer that lives completes or is refused, every reader comes to its end.
 EveryoneEnds == \A p \in Processes: <>(step[p] \in Ended)

@@ -1,15 +1,16 @@
 ------------------------------- MODULE Recovery -------------------------------
 (***************************************************************************)
-(* Writers that die, and rollbacks that remove what they left behind.      *)
+(* Writers that crash, and rollbacks that remove what they left behind.    *)
 (* Copy-on-write tables of versions 8 and 9.                               *)
 (*                                                                         *)
-(* A write has a heart that beats from before its request until it has     *)
-(* completed or has been taken back. Each file is announced by a marker    *)
-(* before it is there. Where a heart stands still a rollback service plans,*)
-(* under the lock, what to remove of the write, and carries the plan out:  *)
-(* files, then the write's timeline files, then its own completion. It may *)
-(* die itself; another takes up its plan. A writer that was only slow looks*)
-(* under the lock whether its write is still its own.                      *)
+(* A write updates its heartbeat from before its request until it has      *)
+(* completed or has been rolled back. Each file is announced by a marker   *)
+(* before it is there. Where a heartbeat has expired a rollback service    *)
+(* plans, under the lock, what to remove of the write, and carries the     *)
+(* plan out: files, then the write's timeline files, then its own          *)
+(* completion. It may crash itself; another takes up its plan. A writer    *)
+(* that was only slow looks under the lock whether its write is still its  *)
+(* own.                                                                    *)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
 (* follows from it. A write makes one file.                                *)
@@ -39,7 +40,7 @@ Init ==
   /\ timeline = FirstTimeline
   /\ files = FirstFiles
   /\ markers = {}
-  /\ hearts = {}
+  /\ heartbeats = {}
   /\ doomed = {}
   /\ step = [p \in Processes |-> "idle"]
   /\ instant = [p \in Processes |-> 0]
@@ -74,15 +75,16 @@ GenerateTime(p) ==
   /\ time' = [time EXCEPT ![p] = clock']
   /\ UNCHANGED <<lock, crashes, table, instant, seen, found, reading>>
 
-\* MK-005: the heart of a write beats from before its request until it has completed or is taken back;
-\* RB-010: or until a rollback has completed.
-BeatHeart(p) ==
+\* MK-005: the heartbeat of a write is live from before its request until it has completed or is taken
+\* back; RB-010: or until a rollback has completed.
+WriteHeartbeat(p) ==
   /\ \/ /\ p \in Writers /\ Goes(p, "timed", "beating")
         /\ instant' = [instant EXCEPT ![p] = time[p]]
         /\ seen' = [seen EXCEPT ![p] = Completed]
-        /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+        /\ heartbeats' = heartbeats \union {[instant |-> time[p], live |-> TRUE]}
      \/ /\ Goes(p, "unmarked", "finished") \/ Goes(p, "withdrawn", "gone")
-        /\ hearts' = {heart \in hearts: heart.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
+        /\ LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
+           heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # write}
         /\ UNCHANGED <<instant, seen>>
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, reading>>
 
@@ -143,20 +145,20 @@ CompleteRollback(p) ==
 
 CreateInstant(p) ==
   /\ EnterWrite(p) \/ Plan(p) \/ TakeUp(p) \/ CompleteRollback(p)
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, reading>>
 
 \* MK-001: the marker announces the file.
 PutMarker(p) ==
   /\ Goes(p, "inflight", IF "a marker precedes its file" \in Rules THEN "marked" ELSE "staged")
   /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, found, reading>>
 
 PutBaseFile(p) ==
   LET group == GroupOfWrite(p) IN
   /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules THEN "staged" ELSE "inflight")
   /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
                              rows |-> RowsOfBaseFile(p)]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, reading>>
 
 \* OW-009: who is refused lets go of the lock and takes back what it made. A rollback has nothing to
 \* do where others did it meanwhile.
@@ -190,7 +192,7 @@ DeleteDataFile(p) ==
      \/ /\ Goes(p, "removing", IF lock = p THEN "completed" ELSE AfterFiles(found[p]))
         /\ files' = {file \in files: ~IsDoomed(file, instant[p])}
         /\ UNCHANGED found
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, reading>>
 
 \* OW-009: a refused write's markers go before its instant. MK-004, RB-010: others go after completion.
 WithdrawMarkers(p) ==
@@ -203,7 +205,7 @@ WithdrawMarkers(p) ==
 DeleteMarkers(p) ==
   /\ WithdrawMarkers(p) \/ (Goes(p, "completed", "unmarked") /\ UNCHANGED found)
   /\ markers' = {marker \in markers: marker.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, reading>>
 
 \* RB-009: the entries of a write, as its writer or a rollback found them; under the lock what is
 \* still there.
@@ -219,19 +221,19 @@ DeleteInstant(p) ==
                       ELSE AfterFiles(rest))
   /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = FirstToGo(states))}
   /\ found' = [found EXCEPT ![p] = rest]
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, doomed, instant, time, seen, reading>>
 
-\* SA-003: what was done stays. LK-002: the lease ends; RB-002: the heart stands still. A rollback
+\* SA-003: what was done stays. LK-002: the lease ends; RB-002: the heartbeat expires. A rollback
 \* begins anew, a write does not.
-Die(p) ==
+Crash(p) ==
   /\ crashes < MaxCrashes
-  /\ step[p] \notin {"idle", "done", "gone", "dead"}
+  /\ step[p] \notin {"idle", "done", "gone", "crashed"}
   /\ crashes' = crashes + 1
-  /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "dead" ELSE "idle"]
-  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
-  /\ hearts' = IF "the heart of the dead stands still" \in Rules
-               THEN {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
-               ELSE hearts
+  /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "crashed" ELSE "idle"]
+  /\ lock' = IF lock = p /\ "the lock of a failed process is freed" \in Rules THEN "nobody" ELSE lock
+  /\ heartbeats' = IF "the heartbeat of a failed write expires" \in Rules
+                   THEN {[one EXCEPT !.live = one.live /\ one.instant # instant[p]]: one \in heartbeats}
+                   ELSE heartbeats
   /\ instant' = [instant EXCEPT ![p] = IF p \in Writers THEN @ ELSE 0]
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
@@ -264,14 +266,14 @@ ReadSlice(r) ==
 
 Next ==
   \/ \E p \in Writers \union Rollbacks:
-       \/ TakeLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p)
-       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Die(p)
+       \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Crash(p)
   \/ \E p \in Writers: PutMarker(p) \/ PutBaseFile(p)
   \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
 
 \* Who lives goes on, and who waits for a lock that is free again and again gets it.
 GoOn(p) ==
-  \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p) \/ PutMarker(p) \/ PutBaseFile(p)
+  \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p) \/ PutMarker(p) \/ PutBaseFile(p)
   \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
 
 Fairness == \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
@@ -282,7 +284,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 Steps == {
   "idle", "locked", "timed", "beating", "requested", "begun", "inflight", "marked", "staged",
   "locked to finish", "finishing", "completed", "unmarked", "finished", "done",
-  "refused", "files gone", "withdrawing", "withdrawn", "gone", "dead",
+  "refused", "files gone", "withdrawing", "withdrawn", "gone", "crashed",
   "planned", "removing", "taking back", "prepared", "metadata committed", "reading"
 }
 
@@ -331,8 +333,8 @@ CompletedOnce ==
 OneRollback == \A one, other \in RollbackFiles: one.target = other.target => one.requested = other.requested
 
 \* RB-002: a write that still beats is left alone.
-LivingWritesStay ==
-  \A p \in Writers: step[p] # "dead" => \A file \in RollbackFiles: file.target # instant[p]
+LiveWritesStay ==
+  \A p \in Writers: step[p] # "crashed" => \A file \in RollbackFiles: file.target # instant[p]
 
 \* OW-008: what is rolled back never completes.
 RolledBackNeverCompletes == \A file \in RollbackFiles: file.target \notin Completed
@@ -342,7 +344,7 @@ RolledBackNeverCompletes == \A file \in RollbackFiles: file.target \notin Comple
 RolledBackIsGone ==
   \A file \in RollbackFiles: file.state = "COMPLETED" =>
     \/ FilesOf(timeline, file.target) = {}
-    \/ \E p \in Writers: instant[p] = file.target /\ step[p] \notin {"done", "gone", "dead"}
+    \/ \E p \in Writers: instant[p] = file.target /\ step[p] \notin {"done", "gone", "crashed"}
 
 \* RB-009: at no moment a file is there whose write is unknown.
 FilesAreKnown == \A file \in files: FilesOf(timeline, file.instant) # {}
@@ -354,7 +356,7 @@ FilesAreMarked ==
 \* Nothing can happen any more: all have come to their end, wait for work, or for a lock that is not given back.
 AtRest ==
   \A p \in Processes:
-    \/ step[p] \in {"done", "gone", "dead"}
+    \/ step[p] \in {"done", "gone", "crashed"}
     \/ step[p] = "idle" /\ p \in Rollbacks /\ ToTakeUp = {} /\ ToPlan(p) = {}
     \/ WantsLock(p) /\ lock # "nobody"
 
@@ -369,13 +371,13 @@ NothingIsLeft ==
 
 \* RB-010: nor a marker, unless a rollback died after it had completed.
 MarkersGo ==
-  (AtRest /\ crashes = Cardinality({p \in Writers: step[p] = "dead"})) =>
+  (AtRest /\ crashes = Cardinality({p \in Writers: step[p] = "crashed"})) =>
     \A marker \in markers: marker.instant \in Completed
 
-\* What a dead writer left behind goes away, unless it had completed.
-FilesOfTheDeadGoAway ==
+\* What a failed writer left behind goes away, unless it had completed.
+FilesOfFailedWritesGo ==
   \A p \in Writers:
-    step[p] = "dead" ~> (instant[p] \in Completed \/ \A file \in files: file.instant # instant[p])
+    step[p] = "crashed" ~> (instant[p] \in Completed \/ \A file \in files: file.instant # instant[p])
 
 PendingRollbacksComplete == PendingRollbacks # {} ~> PendingRollbacks = {}
 

@@ -1,7 +1,7 @@
 ----------------------------- MODULE ServedTable -----------------------------
 (***************************************************************************)
 (* A table with services: who shares it, how it begins, and what each of   *)
-(* them would do next as the table stands. What they do is the matter of   *)
+(* them would do next as the table stands. What they do is described in    *)
 (* TableServices, which also has the rules in force.                       *)
 (*                                                                         *)
 (* Clauses: CP-001, CP-002, CP-003, CP-004, CP-005, CL-002, CL-004, CL-005,*)
@@ -48,7 +48,7 @@ CONSTANTS
 
 AllRules == {
   "one process at a time",                       \* LK-001
-  "the lock of the dead is freed",               \* LK-002
+  "the lock of a failed process is freed",       \* LK-002
   "services plan under the lock",                \* LK-004, CP-012
   "services finish under the lock",              \* LK-004, CP-012
   "a plan leaves out groups of other plans",     \* CP-003, CL-002
@@ -90,8 +90,8 @@ VARIABLES
   files,
   \* @type: Set($marker);
   markers,
-  \* @type: Set($heart);
-  hearts,
+  \* @type: Set($heartbeat);
+  heartbeats,
   \* The files that plans and savepoints on the timeline name.
   \* @type: Set($named);
   plans,
@@ -113,7 +113,7 @@ VARIABLES
   \* @type: Str -> Set($row);
   rows
 
-vars == <<clock, lock, crashes, timeline, files, markers, hearts, plans, step, instant, time, seen, left, rows>>
+vars == <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, step, instant, time, seen, left, rows>>
 
 Processes == Writers \union Services \union Readers
 
@@ -210,7 +210,7 @@ ToPlan(p, requested) == IF p = "cleaning" THEN ToClean ELSE ToRewrite(p, request
 
 Waiting(p) == Pending(timeline, {ServiceAction(p)})
 
-\* CP-002, CN-012: the instant of the plan to carry out: one that waits, whoever made it.
+\* CP-002, CN-012: the instant of the plan to carry out: one that waits, whichever process made it.
 PlanOf(p) == IF instant[p] # 0 THEN instant[p] ELSE Least(Waiting(p))
 
 \* CP-005: what a plan names must be there. CL-005: a clustering looks whether others have written meanwhile.
@@ -323,7 +323,7 @@ Init ==
   /\ timeline = FirstTimeline
   /\ files = FirstFiles
   /\ markers = {}
-  /\ hearts = {}
+  /\ heartbeats = {}
   /\ plans = {}
   /\ step = [p \in Processes |-> "idle"]
   /\ instant = [p \in Processes |-> 0]

@@ -40,7 +40,7 @@ CONSTANTS
   \* How many writes of both rows have completed before.
   \* @type: Int;
   WritesBefore,
-  \* How many processes may die.
+  \* How many processes may crash.
   \* @type: Int;
   MaxCrashes,
   \* The rules in force. A must-fail configuration leaves one out.
@@ -48,20 +48,20 @@ CONSTANTS
   Rules
 
 AllRules == {
-  "one holder",                                  \* LK-001
-  "the lock of the dead is free",                \* LK-002
-  "every time is new",                           \* TM-003
-  "completion time under the lock",              \* TL-013, LK-003
-  "writers check nothing of each other",         \* SW-003
-  "one file group for a bucket",                 \* SW-002
-  "logs belong to slices by their completion",   \* RD-005, SW-006, CP-009
-  "logs are merged as they completed",           \* RD-007, in the text
-  "services plan under the lock",                \* LK-004, CP-012
-  "plans leave out groups of pending plans",     \* CP-003
-  "a compaction takes the files of its plan",    \* CP-004, CP-005
-  "a plan that waits is taken up",               \* CP-002
-  "a living attempt is left alone",              \* CP-010
-  "a snapshot is fixed when it is picked"        \* RD-001, RD-004
+  "one holder",                                \* LK-001
+  "the lock of a failed process is free",      \* LK-002
+  "every time is new",                         \* TM-003
+  "completion time under the lock",            \* TL-013, LK-003
+  "writers check nothing of each other",       \* SW-003
+  "one file group for a bucket",               \* SW-002
+  "logs belong to slices by their completion", \* RD-005, SW-006, CP-009
+  "logs are merged as they completed",         \* RD-007, in the text
+  "services plan under the lock",              \* LK-004, CP-012
+  "plans leave out groups of pending plans",   \* CP-003
+  "a compaction takes the files of its plan",  \* CP-004, CP-005
+  "a plan that waits is taken up",             \* CP-002
+  "a running attempt is left alone",           \* CP-010
+  "a snapshot is fixed when it is picked"      \* RD-001, RD-004
 }
 
 ASSUME WritersOfB \subseteq Writers /\ NewerWriters \subseteq Writers
@@ -81,13 +81,13 @@ VARIABLES
   \* The files of the timeline folder.
   \* @type: Set($file);
   timeline,
-  \* The data files, their markers, and the hearts of the writes.
+  \* The data files, their markers, and the heartbeats of the writes.
   \* @type: Set($data);
   files,
   \* @type: Set($marker);
   markers,
-  \* @type: Set($heart);
-  hearts,
+  \* @type: Set($heartbeat);
+  heartbeats,
   \* What the plans on the timeline name.
   \* @type: Set($named);
   plans,
@@ -107,7 +107,7 @@ VARIABLES
   \* @type: Str -> Set($row);
   rows
 
-vars == <<clock, lock, crashes, timeline, files, markers, hearts, plans, step, instant, time, seen, left, rows>>
+vars == <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, step, instant, time, seen, left, rows>>
 
 Processes == Writers \union Compactions \union Readers
 
@@ -123,8 +123,8 @@ Row(key, by, ts) == [key |-> key, by |-> by, ts |-> ts]
 
 RowOf(w) == Row(KeyOf(w), instant[w], IF w \in NewerWriters THEN 3 ELSE 2)
 
-\* OW-003, SW-002: a write goes to the group that it finds. Where it finds none it opens one, and
-\* whoever opens one at the same time opens the same, which no write has a name for: 0.
+\* OW-003, SW-002: a write goes to the group that it finds. Where it finds none it opens one, and a
+\* write that opens one at the same time opens the same, which no write has a name for: 0.
 GroupFor(w) ==
   LET found == {file.since: file \in {one \in files: one.day = DayOf(KeyOf(w)) /\ one.instant \in seen[w]}} IN
   [day |-> DayOf(KeyOf(w)),
@@ -232,7 +232,7 @@ PlanOf(plan, known) ==
 WaitingPlans ==
   {plan \in PendingCompactions:
     /\ "a plan that waits is taken up" \in Rules
-    /\ "a living attempt is left alone" \in Rules => \A p \in Compactions: instant[p] # plan}
+    /\ "a running attempt is left alone" \in Rules => \A p \in Compactions: instant[p] # plan}
 
 \* The group that a process compacts next: the first of its plan that has no base file yet.
 LeftToCompact(p) ==

@@ -4,14 +4,15 @@
 (* compaction, clustering, cleaning and savepoints.                        *)
 (*                                                                         *)
 (* A service makes its plan under the lock, carries it out without, and    *)
-(* finishes it under the lock. Who dies leaves its plan to the next; who   *)
-(* takes it up removes what the dead one left, and begins anew. A write    *)
-(* gives way to plans made since it began. A cleaner keeps what retained   *)
-(* writes, savepoints and plans need, and asks nobody else.                *)
+(* finishes it under the lock. The plan of a service that crashes is taken *)
+(* up by another, which removes what the failed one left, and starts       *)
+(* again. A write gives way to plans made since it began. A cleaner keeps  *)
+(* what retained writes, savepoints and plans need, and coordinates with   *)
+(* nobody else.                                                            *)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
-(* follows from it. Writers among themselves are the matter of             *)
-(* OptimisticWriters, the rollback of dead ones that of Recovery.          *)
+(* follows from it. Conflicts of writers are described in                  *)
+(* OptimisticWriters, the rollback of failed ones in Recovery.             *)
 (*                                                                         *)
 (* Clauses: LK-001, LK-002, LK-004, CP-001, CP-002, CP-003, CP-004, CP-005,*)
 (* CP-006, CP-010, CP-012, CL-002, CL-003, CL-004, CL-005, CL-006, CN-001, *)
@@ -32,7 +33,7 @@ TakeLock(p) ==
      \/ "services plan under the lock" \in Rules /\ HasToPlan(p) /\ Goes(p, "idle", "locked")
      \/ Goes(p, "staged", "locked to finish")
      \/ "services finish under the lock" \in Rules /\ Goes(p, "prepared", "locked to finish")
-  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* TM-003: greater than all that were generated before.
 GenerateTime(p) ==
@@ -42,17 +43,17 @@ GenerateTime(p) ==
      \/ "services finish under the lock" \notin Rules /\ Goes(p, "prepared", "finishing")
   /\ clock' = clock + 1
   /\ time' = [time EXCEPT ![p] = clock + 1]
-  /\ UNCHANGED <<lock, crashes, timeline, files, markers, hearts, plans, instant, seen, left, rows>>
+  /\ UNCHANGED <<lock, crashes, timeline, files, markers, heartbeats, plans, instant, seen, left, rows>>
 
-\* OW-002, MK-005: a write begins, with what has completed by now; its heart beats until it ends.
-BeatHeart(p) ==
+\* OW-002, MK-005: a write begins, with what has completed by now; its heartbeat is live until it ends.
+WriteHeartbeat(p) ==
   /\ p \in Writers
   /\ \/ /\ Goes(p, "timed", "beating")
         /\ instant' = [instant EXCEPT ![p] = time[p]]
         /\ seen' = [seen EXCEPT ![p] = CompletedInstants(timeline)]
-        /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+        /\ heartbeats' = heartbeats \union {[instant |-> time[p], live |-> TRUE]}
      \/ /\ Goes(p, "unmarked", "finished") \/ Goes(p, "withdrawn", "gone")
-        /\ hearts' = {heart \in hearts: heart.instant # instant[p]}
+        /\ heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # instant[p]}
         /\ UNCHANGED <<instant, seen>>
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, plans, time, left, rows>>
 
@@ -115,7 +116,7 @@ EnterSavepoint(p) ==
 
 CreateInstant(p) ==
   /\ EnterWrite(p) \/ RequestPlan(p) \/ BeginPlan(p) \/ CompletePlan(p) \/ EnterSavepoint(p)
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, left, rows>>
 
 \* MK-001: a marker precedes its file.
 PutMarker(p) ==
@@ -123,13 +124,13 @@ PutMarker(p) ==
         /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
      \/ /\ Goes(p, "marking", "writing")
         /\ markers' = markers \union {[instant |-> instant[p], day |-> FirstGroup(Unwritten(p, instant[p])).day]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* @type: (Str, $group, Str, Set($row)) => Bool;
 PutFile(p, group, kind, held) ==
   /\ files' = files \union {[
        day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> kind, rows |-> held]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* OW-016: a log beside the group's base file.
 PutLogFile(p) ==
@@ -165,7 +166,7 @@ DeleteDataFile(p) ==
   /\ \/ /\ Goes(p, "refused", "files gone")
         /\ files' = {file \in files: file.instant # instant[p]}
      \/ step[p] = "removing" /\ RemoveNext(p)
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* MK-004: when the action has completed. OW-009, OW-011: or is given up.
 DeleteMarkers(p) ==
@@ -174,14 +175,14 @@ DeleteMarkers(p) ==
      \/ step[p] = "begun" /\ GivesUp(p) /\ Goes(p, "begun", "withdrawing")
      \/ step[p] = "marked" /\ MissesItsSnapshot(p) /\ Goes(p, "marked", "withdrawing")
   /\ markers' = {marker \in markers: marker.instant # instant[p]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* OW-009: the highest state first.
 DeleteInstant(p) ==
   LET highest == StateIn(timeline, instant[p]) IN
   /\ Goes(p, "withdrawing", IF highest = "INFLIGHT" THEN "withdrawing" ELSE "withdrawn")
   /\ timeline' = {file \in timeline: ~(file.requested = instant[p] /\ file.state = highest)}
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, plans, instant, time, seen, left, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* A service that finds nothing to plan any more, or that has finished, or cannot.
 EndService(p) ==
@@ -199,18 +200,19 @@ ReleaseLock(p) ==
         /\ UNCHANGED instant
   /\ lock' = IF lock = p THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
-  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, plans, seen, left, rows>>
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, plans, seen, left, rows>>
 
-\* LK-002: the lease of the dead ends, their hearts stand still. CP-002: a service begins anew, a write does not.
-Die(p) ==
+\* LK-002: the lease of a failed process ends, its heartbeat expires. CP-002: a service begins anew, a
+\* write does not.
+Crash(p) ==
   LET begins == p \in Planners IN
   /\ crashes < MaxCrashes
-  /\ step[p] \notin {"idle", "done", "gone", "dead"}
+  /\ step[p] \notin {"idle", "done", "gone", "crashed"}
   /\ crashes' = crashes + 1
-  /\ step' = [step EXCEPT ![p] = IF begins THEN "idle" ELSE "dead"]
+  /\ step' = [step EXCEPT ![p] = IF begins THEN "idle" ELSE "crashed"]
   /\ instant' = [instant EXCEPT ![p] = IF begins THEN 0 ELSE @]
-  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
-  /\ hearts' = {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
+  /\ lock' = IF lock = p /\ "the lock of a failed process is freed" \in Rules THEN "nobody" ELSE lock
+  /\ heartbeats' = {[one EXCEPT !.live = one.live /\ one.instant # instant[p]]: one \in heartbeats}
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
   /\ UNCHANGED <<clock, timeline, files, markers, plans, left, rows>>
@@ -223,7 +225,7 @@ PickSnapshot(r) ==
   /\ left' = [left EXCEPT ![r] =
        {[day |-> group.day, since |-> group.since, base |-> NewestBase(timeline, files, group)]:
         group \in LiveGroupsOf(timeline)}]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, rows>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, instant, time, rows>>
 
 \* RD-011: a reader that misses a file of its snapshot gives up.
 ReadSlice(r) ==
@@ -237,18 +239,18 @@ ReadSlice(r) ==
      /\ Goes(r, "reading", IF ~there THEN "missed" ELSE IF rest = {} THEN "done" ELSE "reading")
      /\ left' = [left EXCEPT ![r] = IF there THEN rest ELSE {}]
      /\ rows' = [rows EXCEPT ![r] = IF there THEN @ \union RowsToRead(r, next) ELSE @]
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, plans, instant, time, seen>>
 
 \* What a process that lives does.
 Act(p) ==
-  \/ TakeLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+  \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
   \/ PutMarker(p) \/ PutBaseFile(p) \/ PutLogFile(p)
   \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
 
 Read(r) == PickSnapshot(r) \/ ReadSlice(r)
 
 Next ==
-  \/ \E p \in Writers \union Services: Act(p) \/ Die(p)
+  \/ \E p \in Writers \union Services: Act(p) \/ Crash(p)
   \/ \E r \in Readers: Read(r)
 
 \* Who lives goes on. Each comes to an end after so many steps, whence it is enough that somebody does.
@@ -260,7 +262,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 Steps == {
   "idle", "locked", "timed", "beating", "requested", "begun", "planned", "inflight", "marked", "staged",
   "removing", "marking", "writing", "prepared", "locked to finish", "finishing", "completed", "unmarked",
-  "finished", "done", "refused", "files gone", "withdrawing", "withdrawn", "gone", "dead", "reading", "missed"
+  "finished", "done", "refused", "files gone", "withdrawing", "withdrawn", "gone", "crashed", "reading", "missed"
 }
 
 TypeOK ==
@@ -273,7 +275,7 @@ TypeOK ==
   /\ \A name \in plans: name.requested \in 1..clock /\ name.instant <= name.requested
   /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock /\ seen[p] \subseteq 1..clock
 
-\* LK-001, LK-004: whoever plans, begins or finishes holds the lock.
+\* LK-001, LK-004: a process that plans, begins or finishes holds the lock.
 OneHolder ==
   \A p \in Writers \union Services:
     (p = "savepointer" /\ step[p] = "inflight")
@@ -339,24 +341,24 @@ ClusteringsStayAsPlanned ==
   UpdatesStrategy = "reject" =>
     \A one \in Pending(timeline, {"clustering"}): IsAsPlanned(timeline, plans, files, one)
 
-\* CP-010: whoever begins to write finds no file of the plan.
+\* CP-010: a process that begins to write finds no file of the plan.
 AttemptsStartClean ==
   [][\A p \in Planners:
       (step[p] \notin {"marking", "writing"} /\ step'[p] = "marking") =>
         \A file \in files': file.instant # instant'[p]]_vars
 
-\* CP-002, CN-012: every plan completes, whoever dies.
+\* CP-002, CN-012: every plan completes, whichever process crashes.
 PlansComplete == <>[](Pending(timeline, Rewriting \union {"clean"}) = {})
 
 \* CP-010, OW-009: nothing is there in the end of what did not complete, but for writers that died.
 NothingIsLeft ==
-  LET kept == Completed \union {instant[p]: p \in {p \in Writers: step[p] = "dead"}} IN
+  LET kept == Completed \union {instant[p]: p \in {p \in Writers: step[p] = "crashed"}} IN
   <>[](/\ \A file \in files: file.instant \in kept
        /\ \A marker \in markers: marker.instant \in kept)
 
 \* What can happen: a must-fail configuration shows it for each of these.
 NoWriteGivesWay == \A p \in Writers: step[p] # "refused"
-NobodyFindsWhatTheDeadLeft == \A p \in Planners \ {"cleaning"}: step[p] # "removing"
+NobodyFindsLeftoverFiles == \A p \in Planners \ {"cleaning"}: step[p] # "removing"
 NoReaderMissesAFile == \A r \in Readers: step[r] # "missed"
 NoClusteringGivesUp ==
   \A p \in Services \intersect {"clustering"}: step[p] = "done" => Pending(timeline, {"clustering"}) = {}

@@ -3,10 +3,10 @@
 (* The timeline of a table, versions 8 and 9: a folder to which processes  *)
 (* put files, one for each state that an action reaches.                   *)
 (*                                                                         *)
-(* Processes request actions, perform them, die, are suspected to be dead  *)
+(* Processes request actions, perform them, crash, are taken for failed    *)
 (* though they are only slow, and finish the work of others. A reader may  *)
 (* take a snapshot between any two steps. How instants are made unique and *)
-(* increasing is the matter of TrueTime; here `clock` is such a generator. *)
+(* increasing is described in TrueTime; here `clock` is such a generator.  *)
 (*                                                                         *)
 (* Clauses: TL-003, TL-005, TL-006, TL-010, TL-011, TL-012, TL-013,        *)
 (* TL-015, TL-017, SA-001, SA-002.                                         *)
@@ -35,16 +35,16 @@ CONSTANTS
   MaxFailures
 
 AllRules == {
-  "time is never repeated",             \* TL-012
-  "time goes forward",                  \* TL-011
-  "completion time under the lock",     \* TL-013
-  "look under the lock",                \* TL-003, TL-017
-  "inflight before completed",          \* TL-003
-  "completed is final",                 \* TL-003, TL-004
-  "completed type follows the request", \* TL-006
-  "rollback removes, then completes",   \* TL-017
-  "put is atomic",                      \* SA-001
-  "the work of the dead is taken over"  \* TL-003
+  "time is never repeated",                    \* TL-012
+  "time goes forward",                         \* TL-011
+  "completion time under the lock",            \* TL-013
+  "look under the lock",                       \* TL-003, TL-017
+  "inflight before completed",                 \* TL-003
+  "completed is final",                        \* TL-003, TL-004
+  "completed type follows the request",        \* TL-006
+  "rollback removes, then completes",          \* TL-017
+  "put is atomic",                             \* SA-001
+  "the work of a failed process is taken over" \* TL-003
 }
 
 ASSUME Actions \subseteq AllActions \ {"rollback"}
@@ -138,7 +138,7 @@ Request(p, action) ==
             ELSE processes
   /\ UNCHANGED <<lock, snapshot, failures>>
 
-\* A write whose process died, or is thought to be dead, is to be rolled back.
+\* A write whose process crashed, or is taken for failed, is to be rolled back.
 RequestRollbackOf(p, instant) ==
   /\ processes[p] = Idle
   /\ lock = "nobody"
@@ -163,10 +163,10 @@ BeginOf(p, instant) ==
   /\ processes' = [processes EXCEPT ![p] = [step |-> "working", instant |-> instant, completed |-> 0]]
   /\ UNCHANGED <<clock, lock, snapshot, requests, failures>>
 
-\* TL-003: INFLIGHT -> INFLIGHT, a plan is performed anew when its process died or is
-\* thought to be dead.
+\* TL-003: INFLIGHT -> INFLIGHT, a plan is performed anew when its process crashed or is taken for
+\* failed.
 TakeOverOf(p, instant) ==
-  /\ "the work of the dead is taken over" \in Rules
+  /\ "the work of a failed process is taken over" \in Rules
   /\ processes[p] = Idle
   /\ StateOf(instant) = "INFLIGHT"
   /\ ActionOf(instant) \notin Writes
@@ -175,8 +175,8 @@ TakeOverOf(p, instant) ==
   /\ processes' = [processes EXCEPT ![p] = [step |-> "working", instant |-> instant, completed |-> 0]]
   /\ UNCHANGED <<clock, files, lock, snapshot, requests>>
 
-\* TL-003: INFLIGHT -> REQUESTED, a plan is handed back. delete_instant, under the lock.
-HandBack(p) ==
+\* TL-003: INFLIGHT -> REQUESTED, a plan is reverted to requested. delete_instant, under the lock.
+RevertToRequested(p) ==
   LET instant == processes[p].instant IN
   /\ processes[p].step = "working"
   /\ lock = "nobody"
@@ -233,8 +233,7 @@ StillMine(p) ==
   \/ "inflight before completed" \notin Rules
   \/ StateOf(instant) = "INFLIGHT" /\ RollbacksOf(instant) = {}
 
-\* release_lock without completing: another process has finished, handed back or rolled
-\* back the action.
+\* release_lock without completing: another process has finished, reverted or rolled back the action.
 GiveUp(p) ==
   /\ \/ processes[p].step = "locked" /\ ~StillMine(p)
      \/ processes[p].step = "requested" /\ StateOf(processes[p].instant) = "ABSENT"
@@ -280,7 +279,7 @@ Reopen(p) ==
   /\ \E file \in Completed: files' = files \ {file}
   /\ UNCHANGED <<clock, processes, lock, snapshot, requests, failures>>
 
-\* A process dies and comes back without memory; its lock expires.
+\* A process crashes and comes back without memory; its lock expires.
 Crash(p) ==
   /\ failures < MaxFailures
   /\ processes[p] # Idle
@@ -307,7 +306,7 @@ Next ==
   \/ PickSnapshot
   \/ \E p \in Processes:
        \/ \E action \in Actions: Request(p, action)
-       \/ RequestRollback(p) \/ Begin(p) \/ TakeOver(p) \/ HandBack(p) \/ RemoveTarget(p)
+       \/ RequestRollback(p) \/ Begin(p) \/ TakeOver(p) \/ RevertToRequested(p) \/ RemoveTarget(p)
        \/ GenerateTimeTooEarly(p) \/ TakeLock(p) \/ GiveUp(p)
        \/ GenerateTime(p) \/ Complete(p) \/ Reopen(p) \/ Crash(p)
 
@@ -360,7 +359,7 @@ TypesAgree ==
   \A file \in Completed:
     ActionOf(file.requested) # "none" => file.action = CompletedType(ActionOf(file.requested))
 
-\* TL-015, SA-001: whoever sees a completed file sees all of it.
+\* TL-015, SA-001: a process that sees a completed file sees all of it.
 CompletedIsWhole == \A file \in Completed: file.whole
 
 \* TL-017: what is being rolled back never completes.

@@ -36,7 +36,7 @@ CompletedType(action) ==
 \* A write is performed by the process that requested it; a plan by any process.
 Writes == {"commit", "deltacommit", "replacecommit"}
 
-\* TL-005: the requested instant tells which files belong together.
+\* TL-005: the requested instant shows which files belong together.
 \* @type: (Set($file), Int) => Set($file);
 FilesOf(timeline, instant) == {file \in timeline: file.requested = instant}
 

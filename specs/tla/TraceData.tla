@@ -3,19 +3,19 @@
 EXTENDS Integers
 
 (*
-  @typeAlias: told = { process: Str, effect: Str, holder: Str, time: Int, action: Str, state: Str,
+  @typeAlias: line = { process: Str, effect: Str, holder: Str, time: Int, action: Str, state: Str,
     requested: Int, completed: Int, partition: Str, file: Str, first: Int, last: Int, number: Int };
   @typeAlias: before = { action: Str, state: Str, requested: Int, completed: Int, process: Str };
 *)
 TraceDataAliases == TRUE
 
 \* What processes did: every line that occurs in a trace.
-\* @type: () => Seq($told);
-Told == <<
+\* @type: () => Seq($line);
+DistinctLines == <<
 [effect |-> "put_properties", action |-> "", state |-> "", process |-> "w", holder |-> "", partition |-> "", file |-> "hoodie.properties", time |-> 0, requested |-> 0, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
 [effect |-> "take_lock", action |-> "", state |-> "", process |-> "w", holder |-> "w", partition |-> "", file |-> "", time |-> 0, requested |-> 0, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
 [effect |-> "generate_time", action |-> "", state |-> "", process |-> "w", holder |-> "", partition |-> "", file |-> "", time |-> 1, requested |-> 0, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
-[effect |-> "beat_heart", action |-> "", state |-> "", process |-> "w", holder |-> "", partition |-> "", file |-> "", time |-> 0, requested |-> 1, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
+[effect |-> "write_heartbeat", action |-> "", state |-> "", process |-> "w", holder |-> "", partition |-> "", file |-> "", time |-> 0, requested |-> 1, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
 [effect |-> "create_instant", action |-> "commit", state |-> "REQUESTED", process |-> "w", holder |-> "", partition |-> "", file |-> "", time |-> 0, requested |-> 1, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
 [effect |-> "release_lock", action |-> "", state |-> "", process |-> "w", holder |-> "w", partition |-> "", file |-> "", time |-> 0, requested |-> 0, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],
 [effect |-> "create_instant", action |-> "commit", state |-> "INFLIGHT", process |-> "w", holder |-> "", partition |-> "", file |-> "", time |-> 0, requested |-> 1, completed |-> 0, first |-> 0, last |-> 0, number |-> 0],

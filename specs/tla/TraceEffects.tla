@@ -29,7 +29,7 @@ VARIABLES
 Lines == Traces[trace].lines
 
 \* The line that comes next.
-ToCome == Told[Lines[line]]
+ToCome == DistinctLines[Lines[line]]
 
 -----------------------------------------------------------------------------
 \* The effects under one rule alone.
@@ -51,7 +51,7 @@ Pending == {instant \in Instants: IsPending(instant, FALSE)}
 Tried(p) ==
   {Blank(p, effect): effect \in {
      "take_lock", "release_lock", "put_history_file", "delete_history_file",
-     "append_archived_log", "put_properties", "beat_heart", "pick_snapshot", "read_slice"}}
+     "append_archived_log", "put_properties", "write_heartbeat", "pick_snapshot", "read_slice"}}
   \union {[Blank(p, "generate_time") EXCEPT !.time = clock + 1]}
   \union {[Blank(p, effect) EXCEPT !.requested = instant]: instant \in Pending, effect \in {
             "put_marker", "delete_markers", "put_base_file", "put_log_file", "put_partition_metafile",
@@ -83,14 +83,14 @@ Follow ==
   /\ line' = line + 1
   /\ UNCHANGED <<trace, verdict>>
 
-\* What TLC is to tell of a trace; always true.
-Tells(word, told) == PrintT(ToString(<<word, trace, line, told>>))
+\* What TLC prints about a trace; always true.
+Prints(word, found) == PrintT(ToString(<<word, trace, line, found>>))
 
 Accept ==
   /\ verdict = "open"
   /\ line > Len(Lines)
   /\ verdict' = IF Lines = <<>> THEN "empty" ELSE "accepted"
-  /\ Tells(verdict', {})
+  /\ Prints(verdict', {})
   /\ UNCHANGED <<trace, line, vars>>
 
 Refuse ==
@@ -98,8 +98,8 @@ Refuse ==
   /\ line <= Len(Lines)
   /\ ~ENABLED Step(ToCome)
   /\ verdict' = "refused"
-  /\ Tells("refused", BrokenBy(ToCome))
-  /\ Tells("allowed", Allowed(ToCome.process))
+  /\ Prints("refused", BrokenBy(ToCome))
+  /\ Prints("allowed", Allowed(ToCome.process))
   /\ UNCHANGED <<trace, line, vars>>
 
 Next == Follow \/ Accept \/ Refuse
@@ -108,10 +108,10 @@ Spec == Init /\ [][Next]_<<vars, trace, line, verdict>>
 
 -----------------------------------------------------------------------------
 \* What processes that keep the protocol have done is explained to the end.
-TheSoundAreAccepted == verdict \in {"refused", "empty"} => Traces[trace].breaks # ""
+SoundTracesAreAccepted == verdict \in {"refused", "empty"} => Traces[trace].breaks # ""
 
 \* A trace that breaks a rule comes to an end before its last line.
-TheSpoiltAreRefused == verdict = "accepted" => Traces[trace].breaks = ""
+BrokenTracesAreRefused == verdict = "accepted" => Traces[trace].breaks = ""
 
 \* It is refused for the rule that it breaks, and not for another.
 EachRuleGuards ==

@@ -7,7 +7,7 @@
 (*              the uncertainty and only then lets go of the lock.         *)
 (*   "shared":  one generator answers every process.                       *)
 (* Either way the times are unique and increase in the real order of their *)
-(* generation, whichever process asked.                                    *)
+(* generation, whichever process requested them.                           *)
 (*                                                                         *)
 (* Clauses: TM-003, TM-004, TM-005, TL-012.                                *)
 (***************************************************************************)
@@ -38,7 +38,7 @@ CONSTANTS
 
 AllRules == {
   "one process at a time",            \* TM-005
-  "the lock of the dead expires",
+  "the lock of a failed process expires",
   "the generator remembers"           \* TM-003, for the shared generator
 }
 
@@ -53,7 +53,7 @@ VARIABLES
   \* How far each clock is ahead of real time; it may drift either way within the bound.
   \* @type: Str -> Int;
   skew,
-  \* "idle", "asking" or "waiting".
+  \* "idle", "requesting" or "waiting".
   \* @type: Str -> Str;
   step,
   \* What a waiting process read from its clock, and the real time of the reading.
@@ -106,16 +106,16 @@ Drift(p) ==
   /\ \E ahead \in 0..MaxSkew \ {skew[p]}: skew' = [skew EXCEPT ![p] = ahead]
   /\ UNCHANGED <<now, step, reading, lock, answers, crashes>>
 
-Ask(p) ==
+RequestTime(p) ==
   /\ step[p] = "idle"
   /\ TimesOf(p) < MaxTimes
-  /\ step' = [step EXCEPT ![p] = "asking"]
+  /\ step' = [step EXCEPT ![p] = "requesting"]
   /\ UNCHANGED <<now, skew, reading, lock, answers, crashes>>
 
 \* take_lock, then one look at the local clock.
 TakeLock(p) ==
   /\ Generator = "waiting"
-  /\ step[p] = "asking"
+  /\ step[p] = "requesting"
   /\ lock = "nobody" \/ "one process at a time" \notin Rules
   /\ lock' = p
   /\ reading' = [reading EXCEPT ![p] = [time |-> LocalClock(p), since |-> now]]
@@ -133,9 +133,9 @@ EndWait(p) ==
   /\ UNCHANGED <<now, skew, crashes>>
 
 \* generate_time by the shared generator, whose clock is as unreliable as any.
-AskGenerator(p) ==
+QueryGenerator(p) ==
   /\ Generator = "shared"
-  /\ step[p] = "asking"
+  /\ step[p] = "requesting"
   /\ LET next == IF "the generator remembers" \in Rules /\ Largest >= LocalClock(p)
                  THEN Largest + 1
                  ELSE LocalClock(p)
@@ -143,24 +143,24 @@ AskGenerator(p) ==
   /\ step' = [step EXCEPT ![p] = "idle"]
   /\ UNCHANGED <<now, skew, reading, lock, crashes>>
 
-\* A process dies while it waits. Its reading was never answered.
+\* A process crashes while it waits. Its reading was never answered.
 Crash(p) ==
   /\ crashes < MaxCrashes
   /\ step[p] = "waiting"
   /\ crashes' = crashes + 1
   /\ step' = [step EXCEPT ![p] = "idle"]
   /\ reading' = [reading EXCEPT ![p] = Nothing]
-  /\ lock' = IF lock = p /\ "the lock of the dead expires" \in Rules THEN "nobody" ELSE lock
+  /\ lock' = IF lock = p /\ "the lock of a failed process expires" \in Rules THEN "nobody" ELSE lock
   /\ UNCHANGED <<now, skew, answers>>
 
 Next ==
   \/ Tick
   \/ \E p \in Processes:
-       Drift(p) \/ Ask(p) \/ TakeLock(p) \/ EndWait(p) \/ AskGenerator(p) \/ Crash(p)
+       Drift(p) \/ RequestTime(p) \/ TakeLock(p) \/ EndWait(p) \/ QueryGenerator(p) \/ Crash(p)
 
 Fairness ==
   /\ WF_vars(Tick)
-  /\ \A p \in Processes: SF_vars(TakeLock(p)) /\ WF_vars(EndWait(p)) /\ WF_vars(AskGenerator(p))
+  /\ \A p \in Processes: SF_vars(TakeLock(p)) /\ WF_vars(EndWait(p)) /\ WF_vars(QueryGenerator(p))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
@@ -168,16 +168,16 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 TypeOK ==
   /\ now \in Nat
   /\ skew \in [Processes -> 0..MaxSkew]
-  /\ step \in [Processes -> {"idle", "asking", "waiting"}]
+  /\ step \in [Processes -> {"idle", "requesting", "waiting"}]
   /\ lock \in Processes \union {"nobody"}
   /\ crashes \in 0..MaxCrashes
 
-\* TM-003: a time that was asked for after another was answered is greater than it.
+\* TM-003: a time that was requested after another was answered is greater than it.
 TimesIncrease ==
   \A i, j \in DOMAIN answers:
     (i < j /\ answers[i].until <= answers[j].since) => answers[i].time < answers[j].time
 
-\* TL-012: no two times are equal, whoever asked.
+\* TL-012: no two times are equal, whichever process requested them.
 TimesAreUnique ==
   \A i, j \in DOMAIN answers: i # j => answers[i].time # answers[j].time
 
@@ -185,7 +185,7 @@ TimesAreUnique ==
 OneAtATime ==
   \A p, q \in Processes: (step[p] = "waiting" /\ step[q] = "waiting") => p = q
 
-\* Whoever asks gets a time, or dies.
+\* A process that requests a time gets it, or crashes.
 EveryoneIsAnswered ==
-  \A p \in Processes: step[p] = "asking" ~> step[p] = "idle"
+  \A p \in Processes: step[p] = "requesting" ~> step[p] = "idle"
 =============================================================================

@@ -38,7 +38,7 @@ CONSTANTS
   TableType,
   \* @type: Str;
   MergeMode,
-  \* How many writers may die.
+  \* How many writers may crash.
   \* @type: Int;
   MaxCrashes,
   \* The rules in force. A must-fail configuration leaves one out.
@@ -46,23 +46,23 @@ CONSTANTS
   Rules
 
 AllRules == {
-  "one process at a time",                  \* LK-001, TM-005
-  "the lock of the dead is freed",          \* LK-002
-  "writers finish under the lock",          \* LK-003
-  "conflicts are looked for under the lock",\* OW-004, LK-003
-  "completion time under the lock",         \* LK-003, TL-013
-  "time is never repeated",                 \* TM-003, TL-012
-  "no state is skipped",                    \* TL-003
-  "a marker precedes its file",             \* MK-001
-  "files come before completion",           \* OW-001
-  "writers build on what has completed",    \* OW-002, OW-003
-  "old rows are carried over",              \* OW-015
-  "completion tells what is concurrent",    \* OW-002, OW-004
-  "file groups are compared",               \* OW-005
-  "what is refused is taken back",          \* OW-009
-  "markers tell what to remove",            \* MK-003
-  "readers keep to their snapshot",         \* RD-001, RD-004
-  "uncommitted files do not count"          \* RD-002
+  "one process at a time",                   \* LK-001, TM-005
+  "the lock of a failed process is freed",   \* LK-002
+  "writers finish under the lock",           \* LK-003
+  "conflicts are looked for under the lock", \* OW-004, LK-003
+  "completion time under the lock",          \* LK-003, TL-013
+  "time is never repeated",                  \* TM-003, TL-012
+  "no state is skipped",                     \* TL-003
+  "a marker precedes its file",              \* MK-001
+  "files come before completion",            \* OW-001
+  "writers build on what has completed",     \* OW-002, OW-003
+  "old rows are carried over",               \* OW-015
+  "completion decides what is concurrent",   \* OW-002, OW-004
+  "file groups are compared",                \* OW-005
+  "what is refused is taken back",           \* OW-009
+  "markers name what to remove",             \* MK-003
+  "readers keep to their snapshot",          \* RD-001, RD-004
+  "uncommitted files do not count"           \* RD-002
 }
 
 ASSUME Rules \subseteq AllRules
@@ -86,8 +86,8 @@ VARIABLES
   files,
   \* @type: Set($marker);
   markers,
-  \* @type: Set($heart);
-  hearts,
+  \* @type: Set($heartbeat);
+  heartbeats,
   \* How far each process has come: the last thing that it did.
   \* @type: Str -> Str;
   step,
@@ -106,7 +106,7 @@ VARIABLES
   \* @type: Str -> Set($row);
   rows
 
-vars == <<clock, lock, crashes, timeline, files, markers, hearts, step, instant, time, seen, left, rows>>
+vars == <<clock, lock, crashes, timeline, files, markers, heartbeats, step, instant, time, seen, left, rows>>
 
 Processes == Writers \union Readers
 
@@ -158,7 +158,7 @@ WritesLog(p) == TableType = "MERGE_ON_READ" /\ GroupOfWrite(p) \in GroupsOf(file
 
 \* OW-004: what has completed since the write began, whenever it was requested.
 ConcurrentSet(p) ==
-  IF "completion tells what is concurrent" \in Rules
+  IF "completion decides what is concurrent" \in Rules
   THEN Completed \ seen[p]
   ELSE {other \in Completed: other > instant[p]}
 
@@ -192,7 +192,7 @@ Init ==
   /\ timeline = FirstTimeline
   /\ files = FirstFiles
   /\ markers = {}
-  /\ hearts = {}
+  /\ heartbeats = {}
   /\ step = [p \in Processes |-> "idle"]
   /\ instant = [p \in Processes |-> 0]
   /\ time = [p \in Processes |-> 0]

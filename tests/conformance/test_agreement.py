@@ -54,7 +54,7 @@ def test_a_module_has_the_states_and_the_steps_of_the_model():
 
     assert found.differs == ()
     assert (found.states, sum(found.actions.values())) == (81, 84)
-    assert found.actions["Die"] > 0
+    assert found.actions["Crash"] > 0
 
 
 def test_counterexamples_are_of_one_length():
@@ -67,8 +67,8 @@ def test_a_rule_that_only_the_model_breaks_is_reported_with_the_path_to_the_firs
     """The module keeps the rule, the mutant does not: this must not pass for agreement."""
     found = compare(SPECS, replace(SMALL, mutant="lease-never-ends"))
 
-    assert found.differs[0].startswith("only TLC has this step, Die, after ")
-    assert any("where the other's Die leads to" in line for line in found.differs)
+    assert found.differs[0].startswith("only TLC has this step, Crash, after ")
+    assert any("where the other's Crash leads to" in line for line in found.differs)
 
 
 def test_a_law_that_the_model_keeps_is_reported():

@@ -35,7 +35,7 @@ REQUESTED = (
 STATES = (
     ("Initial predicate", 'lock = "nobody"', "timeline = {}", '(one :> "idle" @@ two :> "idle")'),
     ("CreateInstant", 'lock = "one"', f"timeline = {{{REQUESTED}}}", '(one :> "requested" @@ two :> "idle")'),
-    ("Die", 'lock = "nobody"', f"timeline = {{{REQUESTED}}}", '(one :> "dead" @@ two :> "idle")'),
+    ("Crash", 'lock = "nobody"', f"timeline = {{{REQUESTED}}}", '(one :> "crashed" @@ two :> "idle")'),
 )
 
 
@@ -53,7 +53,7 @@ def itf() -> dict[str, Any]:
     """The same states as Apalache writes them."""
     number = {"completed": {"#bigint": "0"}, "requested": {"#bigint": "1"}, "target": {"#bigint": "0"}}
     requested = {**number, "action": "commit", "state": "REQUESTED", "whole": True}
-    states = (("nobody", [], "idle"), ("one", [requested], "requested"), ("nobody", [requested], "dead"))
+    states = (("nobody", [], "idle"), ("one", [requested], "requested"), ("nobody", [requested], "crashed"))
     return {
         "#meta": {"format": "ITF"},
         "vars": ["lock", "timeline", "step"],
@@ -99,9 +99,9 @@ def test_tlc_and_apalache_report_the_same_counterexample(itf_file: Path):
     assert [dict(step.after.variables) for step in checked.steps] == [
         dict(step.after.variables) for step in symbolic.steps
     ]
-    assert [step.what for step in checked.steps] == [("CreateInstant",), ("Die",)]
+    assert [step.what for step in checked.steps] == [("CreateInstant",), ("Crash",)]
     assert list(held_by(symbolic, "one")) == [(1, 2)]
-    assert [step.what for step in symbolic.steps] == [("requested",), ("dead",)]
+    assert [step.what for step in symbolic.steps] == [("requested",), ("crashed",)]
     assert checked.steps[1].dies
     assert symbolic.steps[1].dies
 

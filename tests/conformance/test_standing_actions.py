@@ -123,7 +123,7 @@ class Raising:
     def before(self, effect: Effect) -> None:
         if is_completion(effect):
             self.completions.append(effect)
-        if effect.name != "beat_heart" and len(self.completions) > self.completion:
+        if effect.name != "write_heartbeat" and len(self.completions) > self.completion:
             self.seen.append(effect)
             self._at(effect, late=False)
 

@@ -170,7 +170,7 @@ def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path
 
 
 def test_a_clean_that_another_process_is_at_is_left_to_it(tmp_path: Path):
-    """Its heart beats; no second clean is planned meanwhile, and a write does not fail over it."""
+    """Its heartbeat is live; no second clean is planned meanwhile, and a write does not fail over it."""
     table = upserted(tmp_path / "table")
     requested = str(table.services().schedule("clean", ONE))
 

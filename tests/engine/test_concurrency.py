@@ -84,14 +84,14 @@ def test_two_that_begin_at_once_see_each_other(tmp_path: Path, monkeypatch: pyte
     """Each has put its heartbeat before it looks: the one that looks last is refused, whoever began first."""
     table = new_table(tmp_path)
     first, second = table.writer(), table.writer()
-    put = Effects.beat_heart
+    put = Effects.write_heartbeat
     other = json.dumps({"process": "elsewhere|1|2", "lock": ""}).encode()
 
     def both(effects: Effects, requested: str, content: bytes = b"") -> None:
         put(effects, requested, content)
         LocalStorage(table.path).put(f"{BEATS}/20991231000000000", other)
 
-    monkeypatch.setattr(Effects, "beat_heart", both)
+    monkeypatch.setattr(Effects, "write_heartbeat", both)
     with pytest.raises(HudiError, match="elsewhere 1 2"):
         first.write(WriteRequest("upsert", rows([1], 2, 2.0)))
     monkeypatch.undo()
@@ -116,7 +116,7 @@ def test_heartbeats_of_other_hosts_expire_by_their_age(tmp_path: Path):
 
 
 def test_a_write_in_progress_beats_and_an_ended_one_does_not(tmp_path: Path):
-    """Each interval, from a thread, until it has completed or was given up; whatever else ends it ends its heart."""
+    """Each interval, from a thread, until it has completed or was given up; another end stops its heartbeat."""
     table = new_table(tmp_path, configs={"hoodie.client.heartbeat.interval_in_ms": "50"})
     storage = LocalStorage(table.path)
     started = table.writer().begin(WriteRequest("upsert", rows([1], 2, 2.0)))

@@ -319,7 +319,7 @@ def test_of_two_writes_whose_markers_are_all_there_the_later_one_ends_early(tmp_
 
 
 def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
-    """Its markers may outlive it for a moment, and its heart may still beat."""
+    """Its markers may outlive it for a moment, and its heartbeat may still be live."""
     # With a lock that processes share an empty heartbeat is that of some other writer.
     shared = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"}
     table = Written(tmp_path / "table", configs={**EARLY, **shared})

@@ -150,7 +150,7 @@ def test_markers_of_a_timeline_server_are_read(tmp_path: Path):
 
 
 def test_a_write_under_way_is_left_alone(tmp_path: Path):
-    """Its heart beats: nobody rolls it back, asked or not; rolled back nevertheless it does not complete."""
+    """Its heartbeat is live: nobody rolls it back, asked or not; rolled back nevertheless it does not complete."""
     table = Undoable(tmp_path, 9, "MERGE_ON_READ")
     request = WriteRequest("upsert", rows([1], 9, 9.0))
     started = table.writer().begin(request)

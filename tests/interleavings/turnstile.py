@@ -27,11 +27,11 @@ from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.testing import Effect, table_lock
 
 PATIENCE_S: Final = 15.0
-_GOES_ON: Final = ("beat_heart", "release_lock")
+_GOES_ON: Final = ("write_heartbeat", "release_lock")
 _TAKE: Final = ("take_lock",)
 _LET_GO: Final = ("release_lock",)
-_UNNEEDED: Final = ("beat_heart", "generate_time")
-_ONCE_MORE: Final = ("take_lock", "release_lock", "generate_time", "beat_heart", "delete_markers")
+_UNNEEDED: Final = ("write_heartbeat", "generate_time")
+_ONCE_MORE: Final = ("take_lock", "release_lock", "generate_time", "write_heartbeat", "delete_markers")
 _OF_TASKS: Final = ("put_marker", "put_base_file", "put_log_file", "delete_data_file")
 _LOOK_S: Final = 0.05
 _OTHERS_S: Final = 3.0

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
-from hudi_model.effects import BeatHeart, CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, perform
+from hudi_model.effects import CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, WriteHeartbeat, perform
 from hudi_model.files import META_FIELDS, DataBlock, DeleteBlock, Field, Record, Schema
 from hudi_model.incremental import read_changes
 from hudi_model.queries import read_snapshot
@@ -186,14 +186,14 @@ def test_effects_come_in_their_durable_order() -> None:
     """Whoever finds a write half done must be able to tell what it was about to do."""
     table = new()
     started_write, first = begin(table, upsert(row("a")), tick(1))
-    assert [type(one) for one in first] == [BeatHeart, CreateInstant]
+    assert [type(one) for one in first] == [WriteHeartbeat, CreateInstant]
     table = perform(table, first)
     staged, second = stage(table, started_write)
     kinds = [type(one).__name__ for one in second]
     assert kinds == ["CreateInstant", "PutMarker", "PutPartitionMetafile", "PutBaseFile"]
     table = perform(table, second)
     third = commit(table, staged, tick(2))
-    assert [type(one) for one in third] == [CreateInstant, DeleteMarkers, BeatHeart]
+    assert [type(one) for one in third] == [CreateInstant, DeleteMarkers, WriteHeartbeat]
 
 
 def test_a_single_writer_writes_no_heartbeat() -> None:
@@ -201,7 +201,7 @@ def test_a_single_writer_writes_no_heartbeat() -> None:
     request = upsert(row("a"), **{"hoodie.clean.failed.writes.policy": "EAGER"})
     table = after(new(), request)
     assert table.heartbeats == frozenset()
-    assert not any(isinstance(one, BeatHeart) for one in begin(new(), request, tick(1))[1])
+    assert not any(isinstance(one, WriteHeartbeat) for one in begin(new(), request, tick(1))[1])
 
 
 def test_an_aborted_write_leaves_nothing() -> None:

@@ -35,7 +35,7 @@ WORDS = {
     "deeds": ("edits", 0),
     "killing": ("mutation matrix; ending a process", 0),
     "lots": ("samples, shards", 0),
-    "hearts": ("heartbeats", 5),
+    "hearts": ("heartbeats", 0),
     "stranger": ("an unknown writer", 1),
     "strangers": ("unknown writers", 0),
     "affair": ("implementation-defined", 0),
@@ -89,9 +89,6 @@ EXCEPTIONS = frozenset(
         "cast",
         "_cast",
         "cast_rows",
-        # An effect of recorded traces and of the TLA+ modules.
-        "BeatHeart",
-        "beat_heart",
         # Keys of recorded results and of counterexamples.
         "asked",
         "dies",

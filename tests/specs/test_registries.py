@@ -13,7 +13,7 @@ EFFECTS = [
     *("take_lock", "release_lock", "generate_time", "create_instant", "delete_instant", "put_marker", "delete_markers"),
     *("put_base_file", "put_log_file", "put_partition_metafile", "delete_data_file", "commit_metadata_table"),
     *("put_history_file", "delete_history_file", "append_archived_log", "put_manifest", "swap_version"),
-    *("put_properties", "beat_heart", "pick_snapshot", "read_slice"),
+    *("put_properties", "write_heartbeat", "pick_snapshot", "read_slice"),
 ]
 
 

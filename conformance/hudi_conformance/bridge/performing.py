@@ -117,9 +117,9 @@ def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: S
             storage.put(marker_path(marker), b"")
         case done.DeleteMarkers(instant):
             shutil.rmtree(site.base / MARKERS / instant, ignore_errors=True)
-        case done.BeatHeart(instant, None):
+        case done.WriteHeartbeat(instant, None):
             storage.delete(f"{HEARTBEATS}/{instant}")
-        case done.BeatHeart(instant, moment) if moment:
+        case done.WriteHeartbeat(instant, moment) if moment:
             storage.put(f"{HEARTBEATS}/{instant}", b"")
             beat = moment_of(moment).timestamp()
             os.utime(site.base / HEARTBEATS / instant, (beat, beat))

@@ -11,7 +11,6 @@ import jsonschema
 from hudi_model.actions import TimelineEntry
 from hudi_model.effects import (
     AppendArchivedLog,
-    BeatHeart,
     CommitMetadataTable,
     CreateInstant,
     DeleteDataFile,
@@ -25,6 +24,7 @@ from hudi_model.effects import (
     PutMarker,
     PutPartitionMetafile,
     SwapVersion,
+    WriteHeartbeat,
 )
 from hudi_model.time import tick
 from hudi_model_tools.accepts import Refusal, accepts
@@ -86,7 +86,7 @@ def parameters(act: Act, before: World, move: Move) -> Line:  # noqa: PLR0911, P
         case PutMarker(marker):
             line = {"requested": marker.instant, "partition": marker.partition}
             return {**line, "file": marker.name, "io_type": marker.kind}
-        case DeleteMarkers(instant) | BeatHeart(instant):
+        case DeleteMarkers(instant) | WriteHeartbeat(instant):
             return {"requested": instant}
         case PutBaseFile(file) | PutLogFile(file):
             return {"requested": after.instant, "partition": file.partition, "file": file.name}

@@ -23,7 +23,7 @@ from hudi_conformance.verification.counterexamples.terminal import print_behavio
 from hudi_conformance.verification.properties import MODEL_PROPERTIES, Counterexample, ModelProperty, Verdict
 from hudi_conformance.verification.properties.scenarios import SCENARIOS, Scenario
 
-SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
+SOAKED = {"two-crashes": 2, "writers-compaction": 1, "streams-compaction": 1}
 """Scenarios explored further than tests have time for, and how many processes may die."""
 
 

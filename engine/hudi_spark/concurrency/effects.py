@@ -527,12 +527,12 @@ class Effects:
         with self._effect("swap_version", version=str(version)):
             self.storage.put(path, str(version).encode())
 
-    def beat_heart(self, requested: str, content: bytes = b"") -> None:
+    def write_heartbeat(self, requested: str, content: bytes = b"") -> None:
         """The heartbeat of a write is renewed; `content` says whose it is.
 
         Clauses: MK-005.
         """
-        with self._effect("beat_heart", requested=requested):
+        with self._effect("write_heartbeat", requested=requested):
             self.storage.put(joined(HEARTBEATS_FOLDER, requested), content)
 
     def remove_heartbeat(self, requested: str) -> None:

@@ -138,7 +138,7 @@ class HeartbeatRenewal:
         if not self.effects.storage.exists(path):
             self.lapsed = True
             return
-        self.effects.beat_heart(self.requested, self.content)
+        self.effects.write_heartbeat(self.requested, self.content)
         self.beaten = time.monotonic()
 
 
@@ -155,7 +155,7 @@ class _Heartbeats:
         with self._lock:
             self._beating[table_key(renewal.effects.storage.base), renewal.requested] = renewal
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="hudi-hearts", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="hudi-heartbeats", daemon=True)
                 self._thread.start()
         self._changed.set()
 
@@ -207,7 +207,7 @@ def start_heartbeat(effects: Effects, options: Options, requested: str, lock: st
     Clauses: MK-005.
     """
     content = json.dumps({"process": str(this_process()), "lock": lock}).encode()
-    effects.beat_heart(requested, content)
+    effects.write_heartbeat(requested, content)
     _HEARTBEATS.add(HeartbeatRenewal(effects, requested, options.number(_INTERVAL) / 1000, content))
 
 
@@ -244,7 +244,7 @@ def beating(effects: Effects, options: Options, requested: str, lock: str = "") 
 
 
 def is_alive(storage: Storage, options: Options, requested: str) -> bool:
-    """Whether somebody is at work under an instant: a heart in this process, or one elsewhere that still beats.
+    """Whether somebody is at work under an instant: a heartbeat of this process, or a live one of another.
 
     Clauses: MK-005, OW-008.
     """

@@ -133,7 +133,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
         durable.DeleteMarkers(plan.target),
-        durable.BeatHeart(plan.target, None),
+        durable.WriteHeartbeat(plan.target, None),
     )
     return with_metadata(table, effects)
 

@@ -179,5 +179,5 @@ def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
         return ()
     published = sum(one.state is State.COMPLETED for one in own)
     files = undo_files(table, plan_for(table, instant, by_markers=False, whole=True), requested)
-    ended = (durable.DeleteMarkers(instant), durable.BeatHeart(instant, None))
+    ended = (durable.DeleteMarkers(instant), durable.WriteHeartbeat(instant, None))
     return (*going[:published], *files, *going[published:], *ended)

@@ -56,7 +56,7 @@ def model_graph(agreement: Agreement, module: State) -> Graph:
 
 def action_of(move: Move) -> str:
     """A step as the modules name it: the durable effect, or a death."""
-    return "Die" if move.is_crash else "".join(part.title() for part in effect_name(move.acts[0]).split("_"))
+    return "Crash" if move.is_crash else "".join(part.title() for part in effect_name(move.acts[0]).split("_"))
 
 
 def shortest_violation(agreement: Agreement) -> Exploration:

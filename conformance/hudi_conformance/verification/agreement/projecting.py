@@ -107,7 +107,7 @@ def markers(_: Projection, world: World) -> Value:
 def heartbeat_states(_: Projection, world: World) -> Value:
     """The heartbeats, and whether they are live."""
     beats = world.shared.table.value.heartbeats
-    return frozenset(function({"instant": ticks(instant), "beats": beat != EXPIRED}) for instant, beat in beats)
+    return frozenset(function({"instant": ticks(instant), "live": beat != EXPIRED}) for instant, beat in beats)
 
 
 def plans(projection: Projection, world: World) -> Value:
@@ -209,7 +209,7 @@ VARIABLES: Mapping[str, Variable] = {
     "timeline": timeline,
     "files": files,
     "markers": markers,
-    "hearts": heartbeat_states,
+    "heartbeats": heartbeat_states,
     "plans": plans,
     "doomed": doomed,
     # The metadata table.

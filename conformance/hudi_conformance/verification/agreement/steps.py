@@ -11,7 +11,7 @@ WITHDRAWAL: Mapping[str, str] = {
     "delete_data_file": "refused",
     "delete_markers": "files gone",
     "delete_instant": "withdrawing",
-    "beat_heart": "withdrawn",
+    "write_heartbeat": "withdrawn",
     "": "gone",
 }
 EXECUTION: Mapping[tuple[int, str], str] = {
@@ -31,7 +31,7 @@ EXECUTION: Mapping[tuple[int, str], str] = {
     (4, "put_properties"): "switching on",
     (4, "create_instant"): "metadata committed",
     (4, "delete_markers"): "completed",
-    (4, "beat_heart"): "unmarked",
+    (4, "write_heartbeat"): "unmarked",
     (4, ""): "finished",
     (5, ""): "done",
 }
@@ -51,7 +51,7 @@ STEPS: Mapping[tuple[str, int, str], str] = {
     ("writer", 8, "commit_metadata_table"): "metadata next",
     ("writer", 8, "create_instant"): "metadata committed",
     ("writer", 8, "delete_markers"): "completed",
-    ("writer", 8, "beat_heart"): "unmarked",
+    ("writer", 8, "write_heartbeat"): "unmarked",
     ("writer", 8, ""): "finished",
     ("writer", 9, ""): "done",
     ("refused", 1, ""): "refused",
@@ -96,7 +96,7 @@ def step_of(process: Process) -> str:
     """
     local = process.local.value
     if not process.is_alive:
-        return "dead"
+        return "crashed"
     if process.program == "reader" and local.refused:
         return "missed"
     following: tuple[Act, ...] = local.todo[:1]

@@ -119,7 +119,7 @@ def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], 
     changed = changes(before, after)
     word = word_of(who, after)
     what = action or word or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
-    return Step(who, (what,), situation_of(after), changed, dies=action in ("Die", "Crash") or word == "dead")
+    return Step(who, (what,), situation_of(after), changed, dies=action == "Crash" or word == "crashed")
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:

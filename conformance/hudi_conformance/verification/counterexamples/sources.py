@@ -27,7 +27,7 @@ from hudi_conformance.verification.tla.expressions import ExpressionError, Funct
 from hudi_conformance.verification.tla.output import Finding
 
 AGAIN = re.compile(r"and so on again: (\d+): Back to state")
-SHOWN = ("clock", "lock", "timeline", "files", "markers", "hearts", "plans", "step")
+SHOWN = ("clock", "lock", "timeline", "files", "markers", "heartbeats", "plans", "step")
 
 
 class CounterexampleError(ValueError):

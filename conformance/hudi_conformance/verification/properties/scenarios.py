@@ -182,7 +182,7 @@ _WRITERS = (
         always=WITHOUT_COMPLETION_TIMES,
     ),
     Scenario(
-        "two-deaths",
+        "two-crashes",
         "Two optimistic writers of one row, two rollbacks that may take up one plan; two processes die.",
         _shape(COPY_ON_WRITE, COMMIT_TIME),
         (*PAIR, ROLLBACK, service("rollback", called="another")),

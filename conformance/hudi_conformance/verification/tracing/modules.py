@@ -96,15 +96,15 @@ def trace_module(traces: Sequence[Trace], words: Words) -> str:
 EXTENDS Integers
 
 (*
-  @typeAlias: told = {{ process: Str, effect: Str, holder: Str, time: Int, action: Str, state: Str,
+  @typeAlias: line = {{ process: Str, effect: Str, holder: Str, time: Int, action: Str, state: Str,
     requested: Int, completed: Int, partition: Str, file: Str, first: Int, last: Int, number: Int }};
   @typeAlias: before = {{ action: Str, state: Str, requested: Int, completed: Int, process: Str }};
 *)
 TraceDataAliases == TRUE
 
 \\* What processes did: every line that occurs in a trace.
-\\* @type: () => Seq($told);
-Told == <<
+\\* @type: () => Seq($line);
+DistinctLines == <<
 {line}
 >>
 

@@ -12,7 +12,7 @@ Lines = list[Line]
 # Process, effect, parameters as the vocabulary orders them; numbers stand for instants.
 SERVED = """
 w put_properties hoodie.properties
-w take_lock w, w generate_time 1, w beat_heart 1, w create_instant commit REQUESTED 1, w release_lock w
+w take_lock w, w generate_time 1, w write_heartbeat 1, w create_instant commit REQUESTED 1, w release_lock w
 w create_instant commit INFLIGHT 1, w put_partition_metafile 1 d1
 w put_marker 1 d1 a CREATE, w put_base_file 1 d1 a
 w take_lock w, w commit_metadata_table 1, w generate_time 2, w create_instant commit COMPLETED 1 2, w release_lock w
