@@ -79,15 +79,19 @@ AllRules == {
   "not past a savepoint",                 \* AR-006
   "replaced files first",                 \* AR-007
   "side effects first",                   \* AR-009
+  "an archiver deletes what is left of markers", \* AR-009
   "history first",                        \* AR-010
   "the manifest names the older files",   \* AR-010, HS-002
   "the version is swapped last",          \* AR-010, HS-004
   "the version is swapped at once",       \* AR-010, SA-001
   "completed files go last",              \* AR-011
+  "what is archived is deleted",          \* AR-010, AR-011
   "one archiver at a time",               \* AR-013
+  "the lock is released",                 \* AR-013, LK-001
   "every change is a new version",        \* HS-003
   "merging keeps every row",              \* HS-009
   "old versions stay",                    \* HS-011
+  "a reader that misses a file gives up", \* HS-004
   "files go after their manifests"        \* HS-011
 }
 

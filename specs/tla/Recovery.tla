@@ -94,7 +94,7 @@ EnterWrite(p) ==
   /\ \E state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}:
        /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested")
           \/ /\ state = "INFLIGHT"
-             /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules THEN "inflight" ELSE "marked")
+             /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules /\ p \notin Unmarked THEN "inflight" ELSE "marked")
           \/ state = "COMPLETED" /\ MayComplete(p) /\ Goes(p, "finishing", "completed")
        /\ timeline' = timeline \union {File(instant[p], IF state = "COMPLETED" THEN time[p] ELSE 0, "commit", state, 0)}
   /\ UNCHANGED <<doomed, instant, found>>
@@ -155,7 +155,7 @@ PutMarker(p) ==
 
 PutBaseFile(p) ==
   LET group == GroupOfWrite(p) IN
-  /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules THEN "staged" ELSE "inflight")
+  /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules \/ p \in Unmarked THEN "staged" ELSE "inflight")
   /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
                              rows |-> RowsOfBaseFile(p)]}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, reading>>
@@ -164,10 +164,10 @@ PutBaseFile(p) ==
 \* do where others did it meanwhile.
 ReleaseLock(p) ==
   /\ \/ Goes(p, "requested", IF p \in Writers THEN "begun" ELSE "planned") \/ Goes(p, "finished", "done")
-     \/ p \in Writers /\ ~MayComplete(p) /\ Goes(p, "finishing", "refused")
-     \/ p \in Rollbacks /\ ToPlan(p) = {} /\ Goes(p, "timed", "done")
-     \/ p \in Rollbacks /\ IsDoneByAnother(p) /\ Goes(p, "finishing", "done")
-  /\ lock' = "nobody"
+     \/ p \in Writers /\ Goes(p, "finishing", "refused") /\ ~MayComplete(p)
+     \/ p \in Rollbacks /\ Goes(p, "timed", "done") /\ ToPlan(p) = {}
+     \/ p \in Rollbacks /\ Goes(p, "finishing", "done") /\ IsDoneByAnother(p)
+  /\ lock' = IF "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Rollbacks /\ step'[p] = "done" THEN 0 ELSE @]
   /\ UNCHANGED <<clock, crashes, table, seen, found, reading>>
@@ -271,12 +271,14 @@ Next ==
   \/ \E p \in Writers: PutMarker(p) \/ PutBaseFile(p)
   \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
 
-\* Who lives goes on, and who waits for a lock that is free again and again gets it.
+\* A process that has not failed goes on, and one that waits for a lock that is free again and again gets it.
 GoOn(p) ==
   \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p) \/ PutMarker(p) \/ PutBaseFile(p)
   \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
 
-Fairness == \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
+Fairness ==
+  /\ \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
+  /\ \A r \in Readers: WF_vars(PickSnapshot(r) \/ ReadSlice(r))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
@@ -351,7 +353,9 @@ FilesAreKnown == \A file \in files: FilesOf(timeline, file.instant) # {}
 
 \* MK-001: whatever a write left behind can be found by its markers.
 FilesAreMarked ==
-  \A file \in files: file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
+  \A file \in files:
+    \/ file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
+    \/ \E p \in Unmarked: instant[p] = file.instant
 
 \* Nothing can happen any more: all have come to their end, wait for work, or for a lock that is not given back.
 AtRest ==
@@ -378,6 +382,12 @@ MarkersGo ==
 FilesOfFailedWritesGo ==
   \A p \in Writers:
     step[p] = "crashed" ~> (instant[p] \in Completed \/ \A file \in files: file.instant # instant[p])
+
+\* Every writer completes, is taken back or has failed, every reader comes to its end,
+EveryoneEnds == \A p \in Writers \union Readers: <>(step[p] \in {"done", "gone", "crashed"})
+
+\* and every rollback that has begun ends, or crashes and has to begin anew.
+RollbacksEnd == \A p \in Rollbacks: step[p] # "idle" ~> step[p] \in {"idle", "done"}
 
 PendingRollbacksComplete == PendingRollbacks # {} ~> PendingRollbacks = {}
 
