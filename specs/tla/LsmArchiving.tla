@@ -91,7 +91,7 @@ AllRules == {
   "every change is a new version",        \* HS-003
   "merging keeps every row",              \* HS-009
   "old versions stay",                    \* HS-011
-  "a reader that misses a file gives up", \* HS-004
+  "a reader gives up on a file that is gone", \* HS-004
   "files go after their manifests"        \* HS-011
 }
 

@@ -237,6 +237,7 @@ FollowVersion(f) ==
 ReadManifest(f) ==
   LET number == followers[f].version IN
   /\ followers[f].step = "following"
+  /\ "a reader gives up on a file that is gone" \notin Rules => \E one \in manifests: one.version = number
   /\ followers' = [followers EXCEPT
        ![f].step = IF \E one \in manifests: one.version = number THEN "reading" ELSE "missed",
        ![f].left = NamesIn(number)]
@@ -248,7 +249,7 @@ ReadHistoryFile(f) ==
       found == {one \in history: one.name = name}
   IN
   /\ followers[f].step = "reading"
-  /\ IF "a reader that misses a file gives up" \notin Rules /\ followers[f].left # {} THEN found # {} ELSE TRUE
+  /\ IF "a reader gives up on a file that is gone" \notin Rules /\ followers[f].left # {} THEN found # {} ELSE TRUE
   /\ IF followers[f].left = {} THEN followers' = [followers EXCEPT ![f].step = "done"]
      ELSE followers' = [followers EXCEPT
             ![f].step = IF found = {} THEN "missed" ELSE "reading",

@@ -236,7 +236,6 @@ def with_rules(text: str, rules: frozenset[str]) -> str:
     return WITHIN_RULES.sub(several, IN_RULES.sub(one, text))
 
 
-@cache
 def _java() -> str | None:
     """A Java that is recent enough: of JAVA_HOME, of PATH, else one that is installed beside them."""
     home = os.environ.get("JAVA_HOME")
