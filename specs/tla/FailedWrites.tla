@@ -106,8 +106,7 @@ VARIABLES
   rows
 
 table == <<timeline, files, markers, heartbeats, doomed>>
-reading == <<left, rows>>
-vars == <<clock, lock, crashes, table, step, instant, time, seen, found, reading>>
+vars == <<clock, lock, crashes, table, step, instant, time, seen, found, left, rows>>
 
 Processes == Writers \union Rollbacks \union Readers
 

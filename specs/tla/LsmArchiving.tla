@@ -310,7 +310,7 @@ RowOf(one) ==
 MergesAfter(isMore) ==
   LET before == IF "the manifest names the older files" \in Rules THEN CurrentNames ELSE {}
       grown(level) == Cardinality({name \in before: name.level = level}) + (IF level > 0 \/ isMore THEN 1 ELSE 0)
-  IN {level \in 0..3: \A below \in 0..level: grown(below) >= BatchSize}
+  IN {level \in 0..3: \A below \in {one \in 0..3: one <= level}: grown(below) >= BatchSize}
 
 \* HS-011: the manifests but the newest three, and one more for each level merged.
 \* @type: (Int, Int) => Set(Int);

@@ -67,13 +67,13 @@ TakeLock(p) ==
   /\ lock = "nobody"
   /\ lock' = p
   /\ Goes(p, step[p], IF step[p] = "idle" THEN "locked" ELSE "locked to finish")
-  /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, left, rows>>
 
 GenerateTime(p) ==
   /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing")
   /\ clock' = clock + 1
   /\ time' = [time EXCEPT ![p] = clock']
-  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, reading>>
+  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, left, rows>>
 
 \* MK-005: the heartbeat of a write is live from before its request until it has completed or is taken
 \* back; RB-010: or until a rollback has completed.
@@ -86,7 +86,7 @@ WriteHeartbeat(p) ==
         /\ LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
            heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # write}
         /\ UNCHANGED <<instant, seen>>
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, left, rows>>
 
 \* OW-001: a write is requested under the lock, inflight outside, and completes under the lock.
 EnterWrite(p) ==
@@ -145,20 +145,20 @@ CompleteRollback(p) ==
 
 CreateInstant(p) ==
   /\ EnterWrite(p) \/ Plan(p) \/ TakeUp(p) \/ CompleteRollback(p)
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, left, rows>>
 
 \* MK-001: the marker announces the file.
 PutMarker(p) ==
   /\ Goes(p, "inflight", IF "a marker precedes its file" \in Rules THEN "marked" ELSE "staged")
   /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, found, left, rows>>
 
 PutBaseFile(p) ==
   LET group == GroupOfWrite(p) IN
   /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules \/ p \in Unmarked THEN "staged" ELSE "inflight")
   /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
                              rows |-> RowsOfBaseFile(p)]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, left, rows>>
 
 \* OW-009: who is refused lets go of the lock and takes back what it made. A rollback has nothing to
 \* do where others did it meanwhile.
@@ -170,7 +170,7 @@ ReleaseLock(p) ==
   /\ lock' = IF "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Rollbacks /\ step'[p] = "done" THEN 0 ELSE @]
-  /\ UNCHANGED <<clock, crashes, table, seen, found, reading>>
+  /\ UNCHANGED <<clock, crashes, table, seen, found, left, rows>>
 
 \* MK-003: what the writer's markers announce.
 \* @type: ($data, Int) => Bool;
@@ -192,7 +192,7 @@ DeleteDataFile(p) ==
      \/ /\ Goes(p, "removing", IF lock = p THEN "completed" ELSE AfterFiles(found[p]))
         /\ files' = {file \in files: ~IsDoomed(file, instant[p])}
         /\ UNCHANGED found
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* OW-009: a refused write's markers go before its instant. MK-004, RB-010: others go after completion.
 WithdrawMarkers(p) ==
@@ -205,7 +205,7 @@ WithdrawMarkers(p) ==
 DeleteMarkers(p) ==
   /\ WithdrawMarkers(p) \/ (Goes(p, "completed", "unmarked") /\ UNCHANGED found)
   /\ markers' = {marker \in markers: marker.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* RB-009: the entries of a write, as its writer or a rollback found them; under the lock what is
 \* still there.
@@ -221,7 +221,7 @@ DeleteInstant(p) ==
                       ELSE AfterFiles(rest))
   /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = FirstToGo(states))}
   /\ found' = [found EXCEPT ![p] = rest]
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* SA-003: what was done stays. LK-002: the lease ends; RB-002: the heartbeat expires. A rollback
 \* begins anew, a write does not.
@@ -238,7 +238,7 @@ Crash(p) ==
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
   /\ found' = [found EXCEPT ![p] = {}]
-  /\ UNCHANGED <<clock, timeline, files, markers, doomed, reading>>
+  /\ UNCHANGED <<clock, timeline, files, markers, doomed, left, rows>>
 
 -----------------------------------------------------------------------------
 \* Readers take no lock: what has completed, slice by slice in the order of the days.

@@ -135,7 +135,7 @@ def test_the_variable_asks_as_the_option_does(specs: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_who_does_not_ask_is_told_what_goes_unchecked(specs: Path, capsys: pytest.CaptureFixture[str]):
+def test_without_apalache_the_run_prints_what_goes_unchecked(specs: Path, capsys: pytest.CaptureFixture[str]):
     assert check_specs(specs) == 0
     printed = capsys.readouterr().out
     assert ABSENT in printed

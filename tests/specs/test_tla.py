@@ -232,7 +232,7 @@ def test_every_property_of_the_modules_has_a_run_that_violates_it():
 @pytest.mark.parametrize(
     "heading", ["2: <Leap line 6, col 9 of module Clock>", '2: <Leap("a", <<1>>) line 6, col 9 of module Clock>']
 )
-def test_the_action_of_a_step_is_told_alike_by_both_releases(heading: str):
+def test_the_action_of_a_step_has_one_name_by_both_releases(heading: str):
     """TLC of today names what an action was taken with."""
     output = f"@!@!@STARTMSG 2217:4 @!@!@\n{heading}\nhour = 2\n\n@!@!@ENDMSG 2217 @!@!@\n"
 

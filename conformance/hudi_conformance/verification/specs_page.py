@@ -19,7 +19,8 @@ Each module in [`specs/tla`](../specs/tla) is checked by TLC: configurations tha
 rule left out (or a constant changed) that must violate one named invariant or property, by a shortest counterexample.
 A module **agrees** with the model where TLC's states and steps, dumped, are those of the model's explorer under the one
 projection (`hudi_conformance/verification/agreement`), as sets, with and without a rule; and where both find the same
-law broken after as many durable effects. What differs is a failure of `make specs`.
+law broken after as many durable effects. What differs is a failure of `make specs`. **Apalache** checks types, and what
+the files of runs declare for it, to the bound that the table names.
 """
 
 

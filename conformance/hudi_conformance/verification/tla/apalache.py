@@ -27,7 +27,7 @@ MODULE = "Checked"
 VIOLATED = 12
 """Apalache's exit code for a counterexample."""
 CONSTANT_TYPE = re.compile(r"\\\* @type: (?P<type>[^;]*);\n\s*(?P<name>\w+)\s*(?:,|\n)")
-IN_RULES = re.compile(r'"(?P<rule>[^"]*)"\s*\\(?P<sign>in|notin)\s+Rules\b')
+IN_RULES = re.compile(r'"(?P<rule>[^"]*)"\s*\\(?P<negation>not)?in\s+Rules\b')
 WITHIN_RULES = re.compile(r'\{(?P<rules>"[^{}]*")\}\s*\\subseteq\s+Rules\b')
 EXTENDED = re.compile(r"^EXTENDS (?P<names>[\w, \n]+?)$", re.MULTILINE)
 
@@ -228,7 +228,7 @@ def with_rules(text: str, rules: frozenset[str]) -> str:
     """
 
     def one(match: re.Match[str]) -> str:
-        return "TRUE" if (match["rule"] in rules) == (match["sign"] == "in") else "FALSE"
+        return "TRUE" if (match["rule"] in rules) == (match["negation"] is None) else "FALSE"
 
     def several(match: re.Match[str]) -> str:
         return "TRUE" if set(re.findall(r'"([^"]*)"', match["rules"])) <= rules else "FALSE"

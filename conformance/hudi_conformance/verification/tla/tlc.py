@@ -92,9 +92,9 @@ def tlc_version() -> str:
     with zipfile.ZipFile(jar) as archive:
         names = archive.namelist()
         manifest = archive.read("META-INF/MANIFEST.MF").decode() if "META-INF/MANIFEST.MF" in names else ""
-    told = {name: value.strip() for name, _, value in (line.partition(":") for line in manifest.splitlines())}
-    built = told.get("Build-TimeStamp") or told.get("Implementation-Version", "an unknown day").split()[-1]
-    return f"TLC of revision {told.get('X-Git-ShortRevision', 'unknown')}, built {built[:10]}, from {found}"
+    named = {name: value.strip() for name, _, value in (line.partition(":") for line in manifest.splitlines())}
+    built = named.get("Build-TimeStamp") or named.get("Implementation-Version", "an unknown day").split()[-1]
+    return f"TLC of revision {named.get('X-Git-ShortRevision', 'unknown')}, built {built[:10]}, from {found}"
 
 
 def run_tlc(folder: Path, run: Run) -> Result:
