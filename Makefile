@@ -72,7 +72,7 @@ pictures: env  ## draw the pictures of the documentation again; needs chromium
 	$(MEMORY) $(CLI) run --adapter model-in-process --adapter engine-in-process --adapter hudi-rs --jobs 2 --report build/report-pictures
 	$(RUN) -m hudi_conformance.pages.site.screenshots build/report-pictures
 
-specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
+specs: env  ## TLC over every TLA+ module, the modules beside the model, Apalache where it is found; APALACHE=1 requires it
 	$(CLI) specs
 
 peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what others wrote; compare every real table, and write down what that shows

@@ -289,14 +289,19 @@ def specs(
     modules: Annotated[list[str] | None, typer.Argument(help="Only these modules.")] = None,
     *,
     agreements: Annotated[bool, typer.Option("--agreements", help="Only what is compared with the model.")] = False,
+    apalache: Annotated[
+        bool | None, typer.Option(help="Check with Apalache too, or do not; by default where it is installed.")
+    ] = None,
+    apalache_only: Annotated[bool, typer.Option("--apalache-only", help="Check with Apalache alone.")] = False,
     soak: Annotated[bool, typer.Option("--soak", help="Larger constants too.")] = False,
     draw: Annotated[Path | None, typer.Option(help="Folder for pages that draw what is violated.")] = None,
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
-    """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
+    """Run TLC and Apalache over the TLA+ modules, and compare them with the model, state for state."""
     from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 
-    raise typer.Exit(check_specs(selection=SpecSelection(modules or (), agreements, soak, draw, page)))
+    selection = SpecSelection(modules or (), agreements, apalache, apalache_only, soak, draw, page)
+    raise typer.Exit(check_specs(selection=selection))
 
 
 @app.command()

@@ -164,6 +164,7 @@ MayFollow(action, before, state) ==
   /\ state = "REQUESTED" => before = "ABSENT"
 
 \* TL-006: the name that was requested, until the action completes under its other one.
+\* @type: (Str, Str, Set($entry)) => Bool;
 TypesAgree(action, state, own) ==
   \A file \in own:
     action = IF state = "COMPLETED" THEN CompletedType(file.action) ELSE file.action

@@ -22,6 +22,9 @@ CONSTANTS
   \* Those that write key "b" of the day "d2".
   \* @type: Set(Str);
   WritersOfB,
+  \* Those whose files no marker announces: storage is listed for them (RB-006).
+  \* @type: Set(Str);
+  Unmarked,
   \* Services that roll back one write each.
   \* @type: Set(Str);
   Rollbacks,
@@ -42,6 +45,7 @@ CONSTANTS
 
 AllRules == {
   "the lock of a failed process is freed",       \* LK-002
+  "the lock is released",                        \* LK-001, LK-003, LK-004
   "the heartbeat of a failed write expires",     \* RB-002, MK-005
   "a marker precedes its file",                  \* MK-001
   "what is being rolled back does not complete", \* TL-023, OW-008
@@ -49,6 +53,7 @@ AllRules == {
   "what has completed is not rolled back",       \* RB-005
   "a rollback that waits is taken up",           \* RB-003, RB-004
   "a write's own files only",                    \* RB-006
+  "without markers all files of the write go",   \* RB-006
   "a rollback removes files",                    \* RB-009, MK-003
   "files go before the write's entries",         \* RB-009
   "the highest state goes first",                \* RB-009
@@ -57,7 +62,7 @@ AllRules == {
 }
 
 ASSUME Rules \subseteq AllRules
-ASSUME WritersOfB \subseteq Writers /\ ShortTimeout \subseteq Rollbacks
+ASSUME WritersOfB \union Unmarked \subseteq Writers /\ ShortTimeout \subseteq Rollbacks
 
 VARIABLES
   \* The greatest time generated so far.
@@ -101,8 +106,7 @@ VARIABLES
   rows
 
 table == <<timeline, files, markers, heartbeats, doomed>>
-reading == <<left, rows>>
-vars == <<clock, lock, crashes, table, step, instant, time, seen, found, reading>>
+vars == <<clock, lock, crashes, table, step, instant, time, seen, found, left, rows>>
 
 Processes == Writers \union Rollbacks \union Readers
 
@@ -221,7 +225,7 @@ ToTakeUp ==
 IsToGo(file, write) ==
   LET announced == {marker.day: marker \in {one \in markers: one.instant = write}} IN
   /\ file.instant = write \/ "a write's own files only" \notin Rules
-  /\ announced = {} \/ file.day \in announced
+  /\ (announced = {} /\ "without markers all files of the write go" \in Rules) \/ file.day \in announced
 
 \* @type: (Int, Int) => Set($named);
 PlanOf(rollback, write) ==

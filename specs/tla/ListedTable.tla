@@ -45,6 +45,7 @@ AllRules == {
   "the metadata table first",                       \* MT-004
   "writers finish under the lock",                  \* LK-003, MT-004
   "what has not completed does not count",          \* MT-006
+  "a commit rolls back what has not completed",     \* MT-006
   "the metadata table forgets before the timeline", \* RB-011
   "a plan ends before a gap",                       \* IG-002
   "the partition is announced to writers",          \* IG-003
@@ -129,6 +130,10 @@ Counting(entries) ==
   {entry \in entries:
     \/ entry.instant \in Completed \union {0}
     \/ "what has not completed does not count" \notin Rules}
+
+\* MT-006: what stays there when another action commits.
+\* @type: Set($entry) => Set($entry);
+KeptOf(entries) == IF "a commit rolls back what has not completed" \in Rules THEN Counting(entries) ELSE entries
 
 \* MT-008: what entries say together. A name that is marked as gone stays gone.
 \* @type: Set($entry) => Set($listed);

@@ -79,15 +79,19 @@ AllRules == {
   "not past a savepoint",                 \* AR-006
   "replaced files first",                 \* AR-007
   "side effects first",                   \* AR-009
+  "an archiver deletes what is left of markers", \* AR-009
   "history first",                        \* AR-010
   "the manifest names the older files",   \* AR-010, HS-002
   "the version is swapped last",          \* AR-010, HS-004
   "the version is swapped at once",       \* AR-010, SA-001
   "completed files go last",              \* AR-011
+  "what is archived is deleted",          \* AR-010, AR-011
   "one archiver at a time",               \* AR-013
+  "the lock is released",                 \* AR-013, LK-001
   "every change is a new version",        \* HS-003
   "merging keeps every row",              \* HS-009
   "old versions stay",                    \* HS-011
+  "a reader gives up on a file that is gone", \* HS-004
   "files go after their manifests"        \* HS-011
 }
 
@@ -306,10 +310,10 @@ RowOf(one) ==
 MergesAfter(isMore) ==
   LET before == IF "the manifest names the older files" \in Rules THEN CurrentNames ELSE {}
       grown(level) == Cardinality({name \in before: name.level = level}) + (IF level > 0 \/ isMore THEN 1 ELSE 0)
-  IN {level \in 0..3: \A below \in 0..level: grown(below) >= BatchSize}
+  IN {level \in 0..3: \A below \in {one \in 0..3: one <= level}: grown(below) >= BatchSize}
 
 \* HS-011: the manifests but the newest three, and one more for each level merged.
-\* @type: Int => Set(Int);
+\* @type: (Int, Int) => Set(Int);
 EndingAfter(changes, merged) ==
   LET there == {one.version: one \in manifests} \union (CurrentVersion + 1..CurrentVersion + changes)
       kept == IF "old versions stay" \in Rules THEN ManifestsRetained + merged ELSE 1
@@ -318,7 +322,8 @@ EndingAfter(changes, merged) ==
 \* AR-011: files of earlier states first, then the completed ones, the oldest before the newer.
 \* @type: ($file, $file) => Bool;
 GoesBefore(one, other) ==
-  LET completed(file) == file.state = "COMPLETED" IN
+  LET \* @type: $file => Bool;
+      completed(file) == file.state = "COMPLETED" IN
   \/ ~completed(one) /\ completed(other)
   \/ completed(one) = completed(other) /\ one.requested < other.requested
   \/ completed(one) = completed(other) /\ one.requested = other.requested

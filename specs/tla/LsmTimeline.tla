@@ -33,7 +33,7 @@ ReleaseLock(p) ==
   /\ \/ step[p] = "requested" /\ Becomes(p, "begun")
      \/ step[p] = "finished" /\ Becomes(p, "done")
      \/ IsTo(p, "finished") /\ step[p] = "locked" /\ Becomes(p, "done")
-  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ lock' = IF lock = p /\ "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ UNCHANGED <<clock, crashes, table, tree, instant, seen, left, rows, work, followers>>
 
@@ -97,7 +97,8 @@ Unmark(p) ==
       one == Least(todo.unmark)
   IN
   /\ IsTo(p, "unmarking")
-  /\ markers' = {marker \in markers: marker.instant # one}
+  /\ markers' = IF "an archiver deletes what is left of markers" \in Rules
+                THEN {marker \in markers: marker.instant # one} ELSE markers
   /\ GoesOn(p, [todo EXCEPT !.unmark = @ \ {one}])
 
 DeleteMarkers(p) ==
@@ -174,6 +175,7 @@ DeleteInstant(p) ==
       stays == IF there = {} THEN {} ELSE there \ {NextToGo(there)}
   IN
   /\ IsTo(p, "switched")
+  /\ "what is archived is deleted" \in Rules
   /\ timeline' = timeline \ (there \ stays)
   /\ GoesOn(p, [todo EXCEPT !.leaving = {file.requested: file \in stays}])
   /\ UNCHANGED <<clock, lock, crashes, files, markers, tree, minds, followers>>
@@ -235,6 +237,7 @@ FollowVersion(f) ==
 ReadManifest(f) ==
   LET number == followers[f].version IN
   /\ followers[f].step = "following"
+  /\ "a reader gives up on a file that is gone" \notin Rules => \E one \in manifests: one.version = number
   /\ followers' = [followers EXCEPT
        ![f].step = IF \E one \in manifests: one.version = number THEN "reading" ELSE "missed",
        ![f].left = NamesIn(number)]
@@ -246,6 +249,7 @@ ReadHistoryFile(f) ==
       found == {one \in history: one.name = name}
   IN
   /\ followers[f].step = "reading"
+  /\ IF "a reader gives up on a file that is gone" \notin Rules /\ followers[f].left # {} THEN found # {} ELSE TRUE
   /\ IF followers[f].left = {} THEN followers' = [followers EXCEPT ![f].step = "done"]
      ELSE followers' = [followers EXCEPT
             ![f].step = IF found = {} THEN "missed" ELSE "reading",
@@ -281,17 +285,26 @@ Progress(p) ==
   \/ DeleteMarkers(p) \/ PutHistoryFile(p) \/ PutManifest(p) \/ SwapVersion(p) \/ DeleteInstant(p)
   \/ DeleteHistoryFile(p) \/ PickSnapshot(p) \/ ReadSlice(p) \/ DeleteDataFile(p)
 
+Follow(f) == FollowVersion(f) \/ ReadManifest(f) \/ ReadHistoryFile(f)
+
 Next ==
   \/ \E p \in Processes: TakeLock(p) \/ Progress(p) \/ Crash(p)
-  \/ \E f \in Followers: FollowVersion(f) \/ ReadManifest(f) \/ ReadHistoryFile(f)
+  \/ \E f \in Followers: Follow(f)
 
-\* A writer or an archiver that has begun can go on, and where the lock is free another can begin.
-CanGoOn ==
-  \E p \in Writers \union Archivers:
-    step[p] \notin {"done", "crashed"} /\ (lock = "nobody" \/ step[p] \notin {"idle", "staged"})
+\* A process that holds the lock decides. `Turn` always names something to do, and to look for it in every
+\* action of an archiver would take TLC minutes: here it is enough that the process goes on.
+Decide(p) ==
+  /\ step[p] = "locked"
+  /\ \E next \in {"timed", "unmarking", "writing", "written", "swapping", "switched", "cleaning", "finished", "done"}:
+       step' = [step EXCEPT ![p] = next]
 
-\* As long as one of them can go on, one does: since their steps come to an end, so do all of them.
-Fairness == []<>~CanGoOn
+GoOn(p) == step[p] # "locked" /\ Progress(p)
+
+\* Whoever can go on from some moment on does. That is enough for the lock, too: everyone takes it twice at
+\* most, and again after a crash, so that it is free for good in the end, unless somebody keeps it.
+Fairness ==
+  /\ \A p \in Writers \union Archivers: WF_vars(TakeLock(p)) /\ WF_step(Decide(p)) /\ WF_vars(GoOn(p))
+  /\ \A f \in Followers: WF_vars(Follow(f))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
@@ -382,6 +395,12 @@ FollowersReadOneVersion ==
 ManifestsNeverChange ==
   [][\A one \in manifests, other \in manifests':
        one.version = other.version /\ one.version <= CurrentVersion => one = other]_vars
+
+\* Every writer and every archiver comes to its end, or crashes,
+EveryoneEnds == \A p \in Writers \union Archivers: <>(step[p] \in {"done", "crashed"})
+
+\* and every reader of the history that has begun.
+FollowersEnd == \A f \in Followers: followers[f].step # "idle" ~> followers[f].step \in {"done", "missed"}
 
 \* AR-002: what an archiver left is finished by the next: nothing stands in both.
 LeftoversGoAway == <>[](Archived \intersect Actions = {} /\ \A marker \in markers: marker.instant \notin Archived)

@@ -174,8 +174,8 @@ DeleteMarkers(p) ==
 \* only if there is something to record. What others left there without completing is gone (MT-006).
 RecordFiles(p) ==
   LET entry == EntryOf(instant[p], indexed) IN
-  /\ metadata' = Counting(metadata) \union {EntryOf(instant[p], metadata)}
-  /\ indexed' = Counting(indexed) \union (IF LogsToIndex /\ ~SaysNothing(entry) THEN {entry} ELSE {})
+  /\ metadata' = KeptOf(metadata) \union {EntryOf(instant[p], metadata)}
+  /\ indexed' = KeptOf(indexed) \union (IF LogsToIndex /\ ~SaysNothing(entry) THEN {entry} ELSE {})
   /\ UNCHANGED found
 
 \* MT-004: before it completes, under the lock.
@@ -342,6 +342,13 @@ WhatIsCoveredIsHeld ==
 
 \* IG-003, IG-005: a partition comes to the readers from among those that are announced.
 BuiltAfterBuilding == [][(Index \in built' \ built) => Index \in building]_vars
+
+\* MT-006: who commits to the metadata table leaves nothing there of others that have not completed.
+\* @type: (Set($entry), Set($entry)) => Bool;
+AddsToCompleted(before, after) ==
+  after \subseteq before \/ \A entry \in before \intersect after: entry.instant \in Completed \union {0}
+
+UncommittedIsRolledBack == [][AddsToCompleted(metadata, metadata') /\ AddsToCompleted(indexed, indexed')]_vars
 
 \* CP-002: an indexing that was planned completes.
 PlannedIndexingCompletes == PendingOf("indexing") # {} ~> PendingOf("indexing") = {}

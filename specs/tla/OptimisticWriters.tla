@@ -97,18 +97,18 @@ PutLogFile(p) == step[p] \in {"inflight", "marked"} /\ WritesLog(p) /\ PutFile(p
 
 \* OW-009: who is refused lets go of the lock and takes back what it made.
 Refuse(p) ==
-  /\ ~MayComplete(p)
   /\ Goes(p, "finishing", IF "what is refused is taken back" \in Rules THEN "refused" ELSE "gone")
+  /\ ~MayComplete(p)
 
 ReleaseLock(p) ==
   /\ Goes(p, "requested", "begun") \/ Goes(p, "finished", "done") \/ Refuse(p)
-  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ lock' = IF lock = p /\ "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, instant, seen, left, rows>>
 
 \* OW-009, MK-003: first the file goes that the marker announces,
 DeleteDataFile(p) ==
-  /\ "markers name what to remove" \in Rules
+  /\ {"markers name what to remove", "a refused write is withdrawn to its end"} \subseteq Rules
   /\ Goes(p, "refused", "files gone")
   /\ files' = {file \in files: [instant |-> file.instant, day |-> file.day] \notin
                  {marker \in markers: marker.instant = instant[p]}}
@@ -142,6 +142,10 @@ Crash(p) ==
   /\ UNCHANGED <<clock, timeline, files, markers, instant, left, rows>>
 
 -----------------------------------------------------------------------------
+\* The group that a slice is of.
+\* @type: $slice => $group;
+GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
+
 \* RD-004: the slices to read, one of each group in which something has completed.
 \* @type: (Set($file), Set($group)) => Set($slice);
 SlicesOf(known, groups) ==
@@ -164,30 +168,33 @@ KnownToReader(r) ==
 \* The slices in the order of their days.
 ReadSlice(r) ==
   LET known == KnownToReader(r)
-      slices == SlicesOf(known, {GroupOf(slice): slice \in left[r]})
+      slices == SlicesOf(known, {GroupToRead(slice): slice \in left[r]})
   IN
   /\ step[r] = "reading"
   /\ \E slice \in slices:
        /\ \A other \in slices: slice.day = "d1" \/ other.day = "d2"
-       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(known, GroupOf(slice))]
+       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(known, GroupToRead(slice))]
        /\ left' = [left EXCEPT ![r] = slices \ {slice}]
        /\ Goes(r, "reading", IF slices = {slice} THEN "done" ELSE "reading")
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, heartbeats, instant, time, seen>>
 
+\* What a writer does that has not crashed.
+Write(p) ==
+  \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+  \/ PutMarker(p) \/ PutBaseFile(p) \/ PutLogFile(p)
+  \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
+
+Read(r) == PickSnapshot(r) \/ ReadSlice(r)
+
 Next ==
-  \/ \E p \in Writers:
-       \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
-       \/ PutMarker(p) \/ PutBaseFile(p) \/ PutLogFile(p)
-       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Crash(p)
-  \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
+  \/ \E p \in Writers: Write(p) \/ Crash(p)
+  \/ \E r \in Readers: Read(r)
 
 Ended == {"done", "gone", "crashed"}
 
-\* Who waits for the lock can go on while it is free, everyone else at any time.
-CanGoOn(p) == step[p] \notin Ended /\ (step[p] \in {"idle", "staged"} /\ p \in Writers => lock = "nobody")
-
-\* Strong fairness of each process: who can go on again and again goes on.
-Fairness == \A p \in Processes: []<>CanGoOn(p) => []<><<step'[p] # step[p]>>_vars
+\* Whoever can go on from some moment on does. That is enough for the lock, too: each writer takes it twice
+\* at most, so that it is free for good in the end, unless somebody keeps it.
+Fairness == (\A p \in Writers: WF_vars(Write(p))) /\ (\A r \in Readers: WF_vars(Read(r)))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 

@@ -67,13 +67,13 @@ TakeLock(p) ==
   /\ lock = "nobody"
   /\ lock' = p
   /\ Goes(p, step[p], IF step[p] = "idle" THEN "locked" ELSE "locked to finish")
-  /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, left, rows>>
 
 GenerateTime(p) ==
   /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing")
   /\ clock' = clock + 1
   /\ time' = [time EXCEPT ![p] = clock']
-  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, reading>>
+  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, left, rows>>
 
 \* MK-005: the heartbeat of a write is live from before its request until it has completed or is taken
 \* back; RB-010: or until a rollback has completed.
@@ -86,7 +86,7 @@ WriteHeartbeat(p) ==
         /\ LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
            heartbeats' = {heartbeat \in heartbeats: heartbeat.instant # write}
         /\ UNCHANGED <<instant, seen>>
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, left, rows>>
 
 \* OW-001: a write is requested under the lock, inflight outside, and completes under the lock.
 EnterWrite(p) ==
@@ -94,7 +94,7 @@ EnterWrite(p) ==
   /\ \E state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}:
        /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested")
           \/ /\ state = "INFLIGHT"
-             /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules THEN "inflight" ELSE "marked")
+             /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules /\ p \notin Unmarked THEN "inflight" ELSE "marked")
           \/ state = "COMPLETED" /\ MayComplete(p) /\ Goes(p, "finishing", "completed")
        /\ timeline' = timeline \union {File(instant[p], IF state = "COMPLETED" THEN time[p] ELSE 0, "commit", state, 0)}
   /\ UNCHANGED <<doomed, instant, found>>
@@ -145,32 +145,32 @@ CompleteRollback(p) ==
 
 CreateInstant(p) ==
   /\ EnterWrite(p) \/ Plan(p) \/ TakeUp(p) \/ CompleteRollback(p)
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, time, seen, left, rows>>
 
 \* MK-001: the marker announces the file.
 PutMarker(p) ==
   /\ Goes(p, "inflight", IF "a marker precedes its file" \in Rules THEN "marked" ELSE "staged")
   /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, found, left, rows>>
 
 PutBaseFile(p) ==
   LET group == GroupOfWrite(p) IN
-  /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules THEN "staged" ELSE "inflight")
+  /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules \/ p \in Unmarked THEN "staged" ELSE "inflight")
   /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
                              rows |-> RowsOfBaseFile(p)]}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, left, rows>>
 
 \* OW-009: who is refused lets go of the lock and takes back what it made. A rollback has nothing to
 \* do where others did it meanwhile.
 ReleaseLock(p) ==
   /\ \/ Goes(p, "requested", IF p \in Writers THEN "begun" ELSE "planned") \/ Goes(p, "finished", "done")
-     \/ p \in Writers /\ ~MayComplete(p) /\ Goes(p, "finishing", "refused")
-     \/ p \in Rollbacks /\ ToPlan(p) = {} /\ Goes(p, "timed", "done")
-     \/ p \in Rollbacks /\ IsDoneByAnother(p) /\ Goes(p, "finishing", "done")
-  /\ lock' = "nobody"
+     \/ p \in Writers /\ Goes(p, "finishing", "refused") /\ ~MayComplete(p)
+     \/ p \in Rollbacks /\ Goes(p, "timed", "done") /\ ToPlan(p) = {}
+     \/ p \in Rollbacks /\ Goes(p, "finishing", "done") /\ IsDoneByAnother(p)
+  /\ lock' = IF "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Rollbacks /\ step'[p] = "done" THEN 0 ELSE @]
-  /\ UNCHANGED <<clock, crashes, table, seen, found, reading>>
+  /\ UNCHANGED <<clock, crashes, table, seen, found, left, rows>>
 
 \* MK-003: what the writer's markers announce.
 \* @type: ($data, Int) => Bool;
@@ -192,7 +192,7 @@ DeleteDataFile(p) ==
      \/ /\ Goes(p, "removing", IF lock = p THEN "completed" ELSE AfterFiles(found[p]))
         /\ files' = {file \in files: ~IsDoomed(file, instant[p])}
         /\ UNCHANGED found
-  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* OW-009: a refused write's markers go before its instant. MK-004, RB-010: others go after completion.
 WithdrawMarkers(p) ==
@@ -205,7 +205,7 @@ WithdrawMarkers(p) ==
 DeleteMarkers(p) ==
   /\ WithdrawMarkers(p) \/ (Goes(p, "completed", "unmarked") /\ UNCHANGED found)
   /\ markers' = {marker \in markers: marker.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
-  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* RB-009: the entries of a write, as its writer or a rollback found them; under the lock what is
 \* still there.
@@ -221,7 +221,7 @@ DeleteInstant(p) ==
                       ELSE AfterFiles(rest))
   /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = FirstToGo(states))}
   /\ found' = [found EXCEPT ![p] = rest]
-  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, doomed, instant, time, seen, reading>>
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, doomed, instant, time, seen, left, rows>>
 
 \* SA-003: what was done stays. LK-002: the lease ends; RB-002: the heartbeat expires. A rollback
 \* begins anew, a write does not.
@@ -238,10 +238,14 @@ Crash(p) ==
   /\ time' = [time EXCEPT ![p] = 0]
   /\ seen' = [seen EXCEPT ![p] = {}]
   /\ found' = [found EXCEPT ![p] = {}]
-  /\ UNCHANGED <<clock, timeline, files, markers, doomed, reading>>
+  /\ UNCHANGED <<clock, timeline, files, markers, doomed, left, rows>>
 
 -----------------------------------------------------------------------------
 \* Readers take no lock: what has completed, slice by slice in the order of the days.
+
+\* The group that a slice is of.
+\* @type: $slice => $group;
+GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
 
 PickSnapshot(r) ==
   /\ Goes(r, "idle", "reading")
@@ -255,7 +259,7 @@ ReadSlice(r) ==
   /\ step[r] = "reading"
   /\ \E slice \in left[r]:
        /\ \A other \in left[r]: slice.day = "d1" \/ other.day = "d2"
-       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(Known(seen[r]), GroupOf(slice))]
+       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(Known(seen[r]), GroupToRead(slice))]
        /\ left' = [left EXCEPT ![r] = @ \ {slice}]
        /\ Goes(r, "reading", IF left[r] = {slice} THEN "done" ELSE "reading")
   /\ UNCHANGED <<clock, lock, crashes, table, instant, time, seen, found>>
@@ -267,12 +271,14 @@ Next ==
   \/ \E p \in Writers: PutMarker(p) \/ PutBaseFile(p)
   \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
 
-\* Who lives goes on, and who waits for a lock that is free again and again gets it.
+\* A process that has not failed goes on, and one that waits for a lock that is free again and again gets it.
 GoOn(p) ==
   \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p) \/ PutMarker(p) \/ PutBaseFile(p)
   \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
 
-Fairness == \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
+Fairness ==
+  /\ \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
+  /\ \A r \in Readers: WF_vars(PickSnapshot(r) \/ ReadSlice(r))
 
 Spec == Init /\ [][Next]_vars /\ Fairness
 
@@ -347,7 +353,9 @@ FilesAreKnown == \A file \in files: FilesOf(timeline, file.instant) # {}
 
 \* MK-001: whatever a write left behind can be found by its markers.
 FilesAreMarked ==
-  \A file \in files: file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
+  \A file \in files:
+    \/ file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
+    \/ \E p \in Unmarked: instant[p] = file.instant
 
 \* Nothing can happen any more: all have come to their end, wait for work, or for a lock that is not given back.
 AtRest ==
@@ -374,6 +382,12 @@ MarkersGo ==
 FilesOfFailedWritesGo ==
   \A p \in Writers:
     step[p] = "crashed" ~> (instant[p] \in Completed \/ \A file \in files: file.instant # instant[p])
+
+\* Every writer completes, is taken back or has failed, every reader comes to its end,
+EveryoneEnds == \A p \in Writers \union Readers: <>(step[p] \in {"done", "gone", "crashed"})
+
+\* and every rollback that has begun ends, or crashes and has to begin anew.
+RollbacksEnd == \A p \in Rollbacks: step[p] # "idle" ~> step[p] \in {"idle", "done"}
 
 PendingRollbacksComplete == PendingRollbacks # {} ~> PendingRollbacks = {}
 

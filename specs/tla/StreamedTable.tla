@@ -191,15 +191,18 @@ Requested(of) == File(of, 0, "compaction", "REQUESTED", 0)
 PendingCompactions ==
   {file.requested: file \in {one \in timeline: one.action = "compaction"}} \ CompletedInstants(timeline)
 
+\* @type: $named => $group;
+NamedGroup(name) == [day |-> name.day, since |-> name.since]
+
 \* @type: Int => Set($group);
-PlannedGroups(plan) == {GroupOf(name): name \in {one \in plans: one.requested = plan}}
+PlannedGroups(plan) == {NamedGroup(name): name \in {one \in plans: one.requested = plan}}
 
 \* The files that a plan names.
 \* @type: Int => Set($data);
 PlannedFiles(plan) ==
   {file \in files: \E name \in plans:
     /\ name.requested = plan
-    /\ name.instant = file.instant /\ name.kind = file.kind /\ GroupOf(name) = GroupOf(file)}
+    /\ name.instant = file.instant /\ name.kind = file.kind /\ NamedGroup(name) = GroupOf(file)}
 
 \* CP-001, CP-003: the groups whose slice has logs and that no pending plan holds.
 \* @type: Set($file) => Set($group);

@@ -95,10 +95,13 @@ RollbacksOf(instant) == {file \in files: file.target = instant}
 
 UsedTimes == {file.requested: file \in files} \union {file.completed: file \in files}
 
+\* More than all times that are generated within the bounds of the search.
+LatestTime == 4 * (MaxRequests + MaxFailures) + 2
+
 \* What the generator may answer next.
 NextTimes ==
   IF "time is never repeated" \notin Rules THEN {clock, clock + 1} \ {0}
-  ELSE IF "time goes forward" \notin Rules THEN (1..clock + 1) \ UsedTimes
+  ELSE IF "time goes forward" \notin Rules THEN {time \in 1..LatestTime: time <= clock + 1} \ UsedTimes
   ELSE {clock + 1}
 
 Later(time) == IF time > clock THEN time ELSE clock
@@ -323,7 +326,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 
 -----------------------------------------------------------------------------
 TypeOK ==
-  /\ clock \in Nat
+  /\ clock \in Nat /\ clock < LatestTime
   /\ \A file \in files:
        /\ file.state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}
        /\ file.action \in AllActions

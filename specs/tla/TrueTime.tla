@@ -11,7 +11,7 @@
 (*                                                                         *)
 (* Clauses: TM-003, TM-004, TM-005, TL-012.                                *)
 (***************************************************************************)
-EXTENDS Integers, Sequences
+EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
   \* @type: Set(Str);
@@ -75,7 +75,7 @@ Nothing == [time |-> 0, since |-> 0]
 
 LocalClock(p) == now + skew[p]
 
-TimesOf(p) == Len(SelectSeq(answers, LAMBDA answer: answer.process = p))
+TimesOf(p) == Cardinality({i \in DOMAIN answers: answers[i].process = p})
 
 Answer(p, time, since) ==
   answers' = Append(answers, [process |-> p, time |-> time, since |-> since, until |-> now])

@@ -48,6 +48,7 @@ CONSTANTS
 AllRules == {
   "one process at a time",                   \* LK-001, TM-005
   "the lock of a failed process is freed",   \* LK-002
+  "the lock is released",                    \* LK-001, LK-003
   "writers finish under the lock",           \* LK-003
   "conflicts are looked for under the lock", \* OW-004, LK-003
   "completion time under the lock",          \* LK-003, TL-013
@@ -60,6 +61,7 @@ AllRules == {
   "completion decides what is concurrent",   \* OW-002, OW-004
   "file groups are compared",                \* OW-005
   "what is refused is taken back",           \* OW-009
+  "a refused write is withdrawn to its end", \* OW-009
   "markers name what to remove",             \* MK-003
   "readers keep to their snapshot",          \* RD-001, RD-004
   "uncommitted files do not count"           \* RD-002

@@ -224,7 +224,7 @@ def test_specs_draws_every_violated_run_also_where_it_was_expected(tmp_path: Pat
     runs = '[[run]]\nname = "it strikes"\nexpect = { violates = "NeverTwo" }\n'
     (tmp_path / "runs" / "Tiny.toml").write_text(runs, encoding="utf-8")
 
-    assert check_specs(tmp_path, SpecSelection(draw=tmp_path / "drawn"), apalache=False) == 0
+    assert check_specs(tmp_path, SpecSelection(draw=tmp_path / "drawn", apalache=False)) == 0
     assert "drawn: " in capsys.readouterr().out
     assert 'href="tiny-it-strikes.html"' in (tmp_path / "drawn" / "index.html").read_text(encoding="utf-8")
     assert "NeverTwo is violated" in (tmp_path / "drawn" / "tiny-it-strikes.html").read_text(encoding="utf-8")

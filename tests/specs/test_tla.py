@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from hudi_conformance.verification.checking_specs import check_specs
-from hudi_conformance.verification.tla.apalache import INDUCTIVE
+from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
+from hudi_conformance.verification.lint.guards import check_guards
 from hudi_conformance.verification.tla.configuration import Configuration, configure, parse_configuration
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.output import read_finding
@@ -139,7 +139,7 @@ def test_failures_are_counted_and_their_traces_printed(specs: Path, capsys: pyte
     """A must-fail configuration that passes means that the invariant guards nothing."""
     write_runs(specs, MUST_FAIL_THAT_PASSES)
 
-    assert check_specs(specs, apalache=False) == 1
+    assert check_specs(specs, SpecSelection(apalache=False)) == 1
 
     printed = capsys.readouterr().out
     assert "the rule holds all the same: passes, InRange was to be violated" in printed
@@ -210,22 +210,40 @@ def test_every_module_has_runs_that_pass_and_runs_that_must_fail():
         assert {run.violates is None for run in runs if run.module == module} == {True, False}
 
 
-def test_every_invariant_and_property_has_a_run_that_violates_it():
+def test_the_lint_finds_a_property_that_no_run_violates(tmp_path: Path):
     """An invariant that nothing can break says nothing; TypeOK stands in for types."""
-    runs = load_manifest(SPECS).runs
-    for module in MODULES:
-        text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
-        configuration = parse_configuration(text, module)
-        checks = {*configuration.invariants, *configuration.properties} - {"TypeOK"}
+    folder = tmp_path / "specs" / "tla"
+    folder.mkdir(parents=True)
+    (folder / "MCClock.cfg").write_text(CONFIGURATION.replace("InRange", "TypeOK\n  InRange"), encoding="utf-8")
+    twin = '[[run]]\nname = "{0}"\nexpect = {{ violates = "{0}" }}\n'
+    held = '[[apalache]]\nname = "x"\ndepth = 1\nexpect = "pass"\n'
+    write_runs(folder, twin.format("InRange") + twin.format("Strikes") + held)
 
-        assert checks <= {run.violates for run in runs if run.module == module}
+    assert [str(problem) for problem in check_guards(tmp_path)] == [
+        "specs/tla/MCClock.cfg:1: StepByOne: no run in runs/Clock.toml must violate it",
+        "specs/tla/runs/Clock.toml:1: Apalache is to find that something holds, and that something fails",
+    ]
+
+
+def test_every_property_of_the_modules_has_a_run_that_violates_it():
+    assert list(check_guards(SPECS.parents[1])) == []
+
+
+@pytest.mark.parametrize(
+    "heading", ["2: <Leap line 6, col 9 of module Clock>", '2: <Leap("a", <<1>>) line 6, col 9 of module Clock>']
+)
+def test_the_action_of_a_step_has_one_name_by_both_releases(heading: str):
+    """TLC of today names what an action was taken with."""
+    output = f"@!@!@STARTMSG 2217:4 @!@!@\n{heading}\nhour = 2\n\n@!@!@ENDMSG 2217 @!@!@\n"
+
+    assert [step.action for step in read_finding(output, ()).trace] == ["Leap"]
 
 
 def test_every_rule_has_a_run_without_it():
     """Of an inductive invariant only the rules that it needs."""
     runs = load_manifest(SPECS).runs
     for module in MODULES:
-        if module.startswith(INDUCTIVE):
+        if module.startswith("Inductive"):
             continue
         text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
         rules = parse_configuration(text, module).constants["Rules"]

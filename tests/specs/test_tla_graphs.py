@@ -1,14 +1,15 @@
 """Values and graphs of states are read back as TLC printed them; of two graphs the first lone step is reported."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hudi_conformance.verification.agreement.comparing import differing
 from hudi_conformance.verification.tla.expressions import ExpressionError, Function, Value, function, parse_value, show
-from hudi_conformance.verification.tla.graph import Graph, State
+from hudi_conformance.verification.tla.graph import Graph, State, read_dump
 from hudi_conformance.verification.tla.manifest import ManifestError, Run
-from hudi_conformance.verification.tla.tlc import dump_graph
+from hudi_conformance.verification.tla.tlc import JAR, TlcNotFoundError, dump_graph, run_tlc, tlc_version
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,61 @@ def test_a_dump_has_every_state_and_every_step_by_its_action(toggles: Path):
     assert {edge for edge in graph.edges if edge[1] == "Reset"} == {(state(2), "Reset", first), (both, "Reset", first)}
     assert [action for action, _ in graph.ways().steps_to(both)] == ["Toggle", "Toggle"]
     assert len(graph.edges) == 8
+
+
+OF_2020 = r"""strict digraph DiskGraph {
+-1 [label="/\\ on = \"a(\\\"\"\n/\\ count = 0",style = filled]
+-1 -> 2 [label="Toggle",color="black",fontcolor="black"];
+2 [label="/\\ on = \"b\"\n/\\ count = 1"];
+2 -> -1 [label="Reset",color="black",fontcolor="black"];
+}
+"""
+OF_TODAY = r"""strict digraph DiskGraph {
+node [shape=box,style=rounded]
+-1 [label="/\\ on = \"a(\\\"\"\n/\\ count = 0",tooltip="/\\ on = \"a(\\\"\"\n/\\ count = 0",style = filled]
+-1 -> 2 [label="Toggle(\"a\")",color="black",fontcolor="black"];
+-1 -> 2 [label="Toggle(\"b\")",color="black",fontcolor="black"];
+2 [label="/\\ on = \"b\"\n/\\ count = 1",tooltip="/\\ on = \"b\"\n/\\ count = 1"];
+2 -> -1 [label="Reset",color="black",fontcolor="black"];
+}
+"""
+
+
+def test_dumps_of_both_releases_are_the_same_graph():
+    """TLC of today adds tooltips, and to the names of actions what they were taken with."""
+    graph = read_dump(OF_TODAY)
+
+    assert graph == read_dump(OF_2020)
+    assert {action for _, action, _ in graph.edges} == {"Toggle", "Reset"}
+    assert [state.mapping()["on"] for state in graph.initial] == ['a("']
+
+
+def test_a_step_to_a_state_that_is_not_shown_is_an_error():
+    with pytest.raises(ExpressionError, match="1 states that it does not show"):
+        read_dump('1 [label="x = 1",style = filled]\n1 -> 2 [label="Go"]\n')
+
+
+def test_the_tlc_that_a_variable_names_finds_the_same_graph(toggles: Path, monkeypatch: pytest.MonkeyPatch):
+    """Where TLA2TOOLS_JAR names another TLC, its graphs and verdicts are those of the wheel's."""
+    if not os.environ.get(JAR):
+        pytest.skip(f"{JAR} names no other TLC to compare with")
+    run = Run("all", "Toggles", "MCToggles.cfg", None)
+    named = dump_graph(toggles, run), run_tlc(toggles, run).finding
+
+    monkeypatch.delenv(JAR)
+
+    of_wheel = run_tlc(toggles, run).finding
+    assert (named[0], named[1] and named[1].distinct_states) == (
+        dump_graph(toggles, run),
+        of_wheel and of_wheel.distinct_states,
+    )
+
+
+def test_a_variable_that_names_no_jar_is_an_error(toggles: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(JAR, str(toggles / "none.jar"))
+
+    with pytest.raises(TlcNotFoundError, match="there is no such file"):
+        tlc_version()
 
 
 def test_a_dump_that_could_not_be_made_is_an_error(toggles: Path):

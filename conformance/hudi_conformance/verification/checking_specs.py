@@ -1,10 +1,9 @@
-"""`make specs`: TLC over every module, with configurations that must pass and others that must fail; and agreement."""
+"""`make specs`: what TLC and Apalache must find in the modules, and where the modules agree with the model."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -24,13 +23,15 @@ from hudi_conformance.verification.lint.checkout import NoCheckoutError, find_ro
 from hudi_conformance.verification.specs_page import write_specs_page
 from hudi_conformance.verification.tla.apalache import (
     ABSENT,
-    ApalacheCheck,
-    apalache_checks,
-    apalache_command,
+    Apalache,
+    ApalacheResult,
+    check_types,
+    find_apalache,
     run_apalache,
+    typed_modules,
 )
 from hudi_conformance.verification.tla.manifest import Manifest, ManifestError, Run, load_manifest
-from hudi_conformance.verification.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
+from hudi_conformance.verification.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_version
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -40,52 +41,92 @@ Found = TypeVar("Found")
 class SpecSelection:
     """What is to be checked: of these modules, all where none is named; `soak`: with the larger constants too.
 
-    `draw` is the folder for pages of what TLC finds violated, `page` the file that states the figures.
+    `apalache` asks for Apalache too, forbids it, or asks where it can be had; `apalache_only` leaves TLC out. `draw` is
+    the folder for pages of what TLC finds violated, `page` the file that states the figures.
     """
 
     modules: Sequence[str] = ()
     agreements_only: bool = False
+    apalache: bool | None = None
+    apalache_only: bool = False
     soak: bool = False
     draw: Path | None = None
     page: Path | None = None
 
 
-def check_specs(
-    folder: Path | None = None, selection: SpecSelection | None = None, *, apalache: bool | None = None
-) -> int:
-    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
+def check_specs(folder: Path | None = None, selection: SpecSelection | None = None) -> int:
+    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code.
+
+    0: all came out as declared; 1: something did not; 2: it could not be checked, or a checker that was asked for is
+    not here.
+
+    Raises:
+        OSError: a page cannot be written.
+
+    """
     console = Console(soft_wrap=True, highlight=False)
+    wanted = selection or SpecSelection()
     try:
         specs = folder or modules_folder()
-        tlc_jar()
-        faults = _checked(console, specs, selection or SpecSelection())
-    except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
+        apalache = _apalache(console, wanted)
+        manifest = chosen(load_manifest(specs), wanted)
+        results, compared = ([], []) if wanted.apalache_only else _checked(console, specs, manifest)
+        bounded = _apalache_all(console, specs, manifest, wanted, apalache) if apalache else []
+        if wanted.draw:
+            console.print(f"drawn: {draw_specs(results, wanted.draw)}", markup=False)
+        if wanted.page:
+            write_specs_page(specs, results, compared, bounded, wanted.page)
+    except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError, ApalacheNotFoundError) as error:
         console.print(str(error), markup=False, style="red")
         return 2
-    if apalache if apalache is not None else os.environ.get("APALACHE", "0") not in ("", "0"):
-        faults += _apalache_all(console, specs)
-    return 1 if faults else 0
+    faults = [*(one.fault for one in results), *(one.fault for one in bounded), *(one.differs for one in compared)]
+    return 1 if any(faults) else 0
 
 
-def _checked(console: Console, specs: Path, selection: SpecSelection) -> int:
-    """How many runs and agreements came out otherwise than they must."""
-    manifest = chosen(load_manifest(specs), selection)
+class ApalacheNotFoundError(RuntimeError):
+    """Apalache was asked for and is not here."""
+
+
+def _apalache(console: Console, selection: SpecSelection) -> Apalache | None:
+    """Apalache where it is to run; what it and TLC are is printed first."""
+    if not selection.apalache_only:
+        console.print(tlc_version(), markup=False)
+    asked = selection.apalache
+    if asked is None and (variable := os.environ.get("APALACHE")):
+        asked = variable != "0"
+    asked = True if selection.apalache_only else asked
+    if asked is False or selection.agreements_only:
+        return None
+    found = find_apalache()
+    if found:
+        console.print(f"Apalache {found.version()}, from {found.found}", markup=False)
+    elif asked:
+        raise ApalacheNotFoundError(ABSENT)
+    else:
+        console.print(ABSENT, markup=False)
+    return found
+
+
+def _checked(console: Console, specs: Path, manifest: Manifest) -> tuple[list[Result], list[Compared]]:
+    """What the runs and the agreements came to."""
     runs, agreements = manifest.runs, manifest.agreements
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        results = _results(console, "TLC", threads, partial(run_tlc, specs), runs)
-        reported = [(result, _report(console, result)) for result in results]
+        results = list(_results(console, "TLC", lambda run: threads.submit(run_tlc, specs, run), runs, _report))
     # The model explores in Python, and a rule is broken for a whole process.
     with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as processes:
-        pairs = _results(console, "agreement", processes, partial(compare, specs), agreements)
-        compared = [(found, _report_agreement(console, found)) for found in pairs]
-    if selection.draw:
-        console.print(f"drawn: {draw_specs((result for result, _ in reported), selection.draw)}", markup=False)
-    if selection.page:
-        write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], selection.page)
-    faults, differ = (sum(fault for _, fault in reports) for reports in (reported, compared))
+        compared = list(
+            _results(
+                console,
+                "agreement",
+                lambda one: processes.submit(compare, specs, one),
+                agreements,
+                _report_agreement,
+            )
+        )
+    faults, differ = sum(bool(one.fault) for one in results), sum(bool(one.differs) for one in compared)
     ending = f"{len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ"
     console.print(f"TLA+: {ending}", markup=False)
-    return faults + differ
+    return results, compared
 
 
 def modules_folder() -> Path:
@@ -105,7 +146,7 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
     """What is to run.
 
     Raises:
-        ManifestError: nothing.
+        ManifestError: there is nothing to run.
 
     """
 
@@ -114,25 +155,31 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
 
     runs = tuple(one for one in manifest.runs if fits(one) and not selection.agreements_only)
     agreements = tuple(one for one in manifest.agreements if fits(one.run))
+    bounded = tuple(one for one in manifest.bounded if fits(one.run) and not selection.agreements_only)
     if not runs and not agreements:
         raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked")
-    return Manifest(runs, agreements)
+    return Manifest(runs, agreements, bounded, manifest.tlc_only)
 
 
 def _results(
-    console: Console, title: str, pool: Executor, work: Callable[[Task], Found], tasks: Sequence[Task]
+    console: Console,
+    title: str,
+    submit: Callable[[Task], Future[Found]],
+    tasks: Sequence[Task],
+    report: Callable[[Console, Found], None],
 ) -> Iterator[Found]:
-    """Results as they come, with a bar on a terminal."""
+    """Results as they come, each reported, with a bar on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(title, total=len(tasks))
-        for done in as_completed([pool.submit(work, task) for task in tasks]):
+        for done in as_completed([submit(task) for task in tasks]):
+            report(console, done.result())
             yield done.result()
             progress.advance(bar)
 
 
-def _report(console: Console, result: Result) -> int:
-    """Print one line for a run, and all there is to know about one that failed; answers the number of failures."""
+def _report(console: Console, result: Result) -> None:
+    """Print one line for a run, and all there is to know about one that failed."""
     finding = result.finding
     found = f"{finding.distinct_states:>7} states, depth {finding.depth:>2}" if finding else " " * 24
     ending = f"violates {result.run.violates}" if result.run.violates else "passes"
@@ -145,7 +192,6 @@ def _report(console: Console, result: Result) -> int:
     )
     if fault and finding:
         _print_trace(console, result)
-    return 1 if fault else 0
 
 
 def _print_trace(console: Console, result: Result) -> None:
@@ -171,8 +217,8 @@ def draw_specs(results: Iterable[Result], folder: Path) -> Path:
     return write_index("What TLC finds when a rule is left out", pages, folder / "index.html")
 
 
-def _report_agreement(console: Console, found: Compared) -> int:
-    """Print one line for an agreement, and where it ends; answers whether it differs."""
+def _report_agreement(console: Console, found: Compared) -> None:
+    """Print one line for an agreement, and where it ends."""
     run = found.agreement.run
     steps = f"{found.states:>7} states, {sum(found.actions.values()):>6} steps"
     text = f"counterexamples of {found.length} steps" if found.agreement.law else steps
@@ -183,23 +229,45 @@ def _report_agreement(console: Console, found: Compared) -> int:
     )
     for line in found.differs:
         console.print(f"  {line}", markup=False)
-    return 1 if found.differs else 0
 
 
-def _apalache_all(console: Console, specs: Path) -> int:
-    if apalache_command(specs) is None:
-        console.print(ABSENT, markup=False)
-        return 0
-    faults = 0
+def _apalache_all(
+    console: Console, specs: Path, manifest: Manifest, selection: SpecSelection, apalache: Apalache
+) -> list[ApalacheResult]:
+    """The types of the modules and the declared checks."""
+    typed = [
+        module
+        for module in typed_modules(specs, manifest.tlc_only)
+        if not selection.modules or module in selection.modules
+    ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        work = partial(_run_apalache, specs)
-        for check, wrong in _results(console, "Apalache", pool, work, list(apalache_checks(specs))):
-            console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
-            if wrong:
-                console.print(wrong, markup=False)
-                faults += 1
-    return faults
+        types = list(
+            _results(
+                console, "types", lambda one: pool.submit(check_types, apalache, specs, one), typed, _report_apalache
+            )
+        )
+        checks = list(
+            _results(
+                console,
+                "Apalache",
+                lambda one: pool.submit(run_apalache, apalache, specs, one),
+                manifest.bounded,
+                _report_apalache,
+            )
+        )
+    results = [*types, *checks]
+    faults = sum(bool(one.fault) for one in results)
+    console.print(f"Apalache: types of {len(typed)} modules, {len(checks)} checks, {faults} failures", markup=False)
+    return results
 
 
-def _run_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
-    return check, run_apalache(specs, check)
+def _report_apalache(console: Console, result: ApalacheResult) -> None:
+    """Print one line for a check, and all that Apalache said where it failed."""
+    depth = f"depth {result.check.depth}" if result.check else ""
+    ending = f": violates {result.check.run.violates}" if result.check and result.check.run.violates else ""
+    console.print(
+        f"{'FAIL' if result.fault else 'ok  '} {result.module:<18} Apalache, {depth:<8} {result.seconds:5.1f} s  "
+        f"{result.title}{': ' + result.fault if result.fault else ending}",
+        markup=False,
+        style="red" if result.fault else None,
+    )

@@ -7,6 +7,7 @@ from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
 from hudi_conformance.verification.agreement.comparing import Compared
+from hudi_conformance.verification.tla.apalache import ApalacheResult
 from hudi_conformance.verification.tla.configuration import Configuration, parse_configuration
 from hudi_conformance.verification.tla.tlc import Result
 
@@ -18,19 +19,33 @@ Each module in [`specs/tla`](../specs/tla) is checked by TLC: configurations tha
 rule left out (or a constant changed) that must violate one named invariant or property, by a shortest counterexample.
 A module **agrees** with the model where TLC's states and steps, dumped, are those of the model's explorer under the one
 projection (`hudi_conformance/verification/agreement`), as sets, with and without a rule; and where both find the same
-law broken after as many durable effects. What differs is a failure of `make specs`.
+law broken after as many durable effects. What differs is a failure of `make specs`. **Apalache** checks types, and what
+the files of runs declare for it, to the bound that the table names.
 """
 
 
-def write_specs_page(folder: Path, results: Sequence[Result], compared: Sequence[Compared], page: Path) -> None:
-    """Write the page of a whole run; `folder` has the configurations."""
+def write_specs_page(
+    folder: Path,
+    results: Sequence[Result],
+    compared: Sequence[Compared],
+    bounded: Sequence[ApalacheResult],
+    page: Path,
+) -> None:
+    """Write the page of a whole run; `folder` has the configurations.
+
+    Raises:
+        OSError: the page cannot be written.
+
+    """
     lines = [HEAD.format(commit=commit_of(Path.cwd()))]
     lines += ["## What TLC found\n", *markdown_table(MODULE, module_rows(folder, results)), ""]
     lines += ["## Agreement: the same states and steps\n", *markdown_table(GRAPH, graph_rows(compared)), ""]
     lines += ["## Agreement: counterexamples of the same length\n", *markdown_table(WAY, way_rows(compared)), ""]
+    lines += ["## What Apalache found\n", *markdown_table(BOUNDED, bounded_rows(bounded)), ""]
     write_run_page(page, "\n".join(lines))
 
 
+BOUNDED = ("module", "check", "from", "steps", "constants", "finds", "seconds")
 MODULE = ("module", "invariants", "properties", "runs that pass", "their distinct states", "seconds", "must-fail runs")
 GRAPH = ("module", "constants and scenario", "states", "steps", "by action")
 WAY = ("module", "what is broken", "law of the model", "durable effects")
@@ -54,6 +69,24 @@ def module_rows(folder: Path, results: Sequence[Result]) -> Iterator[tuple[objec
 def configuration_of(folder: Path, name: str) -> Configuration:
     """A configuration file beside the modules."""
     return parse_configuration((folder / name).read_text(encoding="utf-8"), name)
+
+
+def bounded_rows(bounded: Iterable[ApalacheResult]) -> Iterator[tuple[object, ...]]:
+    """One row for each check of Apalache: its bound, and what it must find and found.
+
+    Raises:
+        Nothing.
+
+    """
+    for one in sorted(bounded, key=lambda one: (one.module, one.check is not None, one.title)):
+        check, seconds = one.check, f"{one.seconds:.0f}"
+        if check is None:
+            yield one.module, "types", "", "", "", "**fails**" if one.fault else "all typed", seconds
+            continue
+        changed = ", ".join(f"`{name} = {value}`" for name, value in check.run.constants)
+        finds = f"violates {check.run.violates}" if check.run.violates else "holds"
+        found = f"**{one.fault}**" if one.fault else finds
+        yield one.module, one.title, check.init, check.depth, changed, found, seconds
 
 
 def graph_rows(compared: Iterable[Compared]) -> Iterator[tuple[object, ...]]:

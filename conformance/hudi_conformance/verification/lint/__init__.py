@@ -9,6 +9,7 @@ from hudi_conformance.runner.clauses import Clause, Problem
 from hudi_conformance.verification.lint.checkout import NoCheckoutError, find_root, read_checkout
 from hudi_conformance.verification.lint.citations import all_citations
 from hudi_conformance.verification.lint.coverage import check_coverage, check_passages
+from hudi_conformance.verification.lint.guards import check_guards
 from hudi_conformance.verification.lint.rules import (
     check_citations,
     check_clauses,
@@ -40,6 +41,7 @@ def lint(root: Path, texts: Path | None = None) -> LintReport:
         *check_stated(checkout, citations),
         *check_covered(checkout, citations),
         *check_coverage(checkout),
+        *check_guards(root),
     ]
     if not checkout.clauses:
         found.append(Problem("specs/clauses", 1, "no clause found: nothing was checked"))

@@ -1,102 +1,259 @@
-"""Apalache, when the machine has it: types of every module, invariants to a bounded depth, inductive invariants."""
+"""Apalache, where it can be had: types of the modules, invariants to a declared depth, inductive invariants."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from hudi_conformance.verification.tla.configuration import Configuration, parse_configuration
+from hudi_conformance.verification.tla.configuration import Configuration, configure, parse_configuration
+from hudi_conformance.verification.tla.manifest import BoundedCheck, ManifestError
 
-IMAGE = "apalache/mc"
-ABSENT = "Apalache: neither apalache-mc on PATH nor a docker engine answers: types, depth and induction go unchecked."
-INDUCTIVE = "Inductive"
-"""How the modules begin that state an inductive invariant; they define InductiveInit."""
-CONSTANTS = "constants.cfg"
-DEPTH = 6
-"""Steps of a bounded check. Each costs several times what the one before did."""
-LIMIT_S = 1800
+PROGRAM = "apalache-mc"
+OLDEST_JAVA = 21
+MEMORY = "-Xmx4g -Xss512m"
+"""Formulas are deep: the default stack of a JVM does not hold them."""
+ABSENT = (
+    f"Apalache is not here: no {PROGRAM} on PATH, no APALACHE_JAR with a Java of {OLDEST_JAVA} or later, "
+    "no APALACHE_IMAGE with a docker engine that answers: types, depth and induction go unchecked."
+)
+MODULE = "Checked"
+"""The module that is checked: it extends the one that is meant, and gives types to constants that are empty sets."""
+VIOLATED = 12
+"""Apalache's exit code for a counterexample."""
+CONSTANT_TYPE = re.compile(r"\\\* @type: (?P<type>[^;]*);\n\s*(?P<name>\w+)\s*(?:,|\n)")
+IN_RULES = re.compile(r'"(?P<rule>[^"]*)"\s*\\(?P<negation>not)?in\s+Rules\b')
+WITHIN_RULES = re.compile(r'\{(?P<rules>"[^{}]*")\}\s*\\subseteq\s+Rules\b')
+EXTENDED = re.compile(r"^EXTENDS (?P<names>[\w, \n]+?)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class ApalacheCheck:
-    """One call: what it shows, of which module, with which command and options; constants of its configuration."""
+class Apalache:
+    """A way to call Apalache: its command, what is set for it, and where it was found."""
 
-    title: str
+    command: tuple[str, ...]
+    found: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def version(self) -> str:
+        """What it says of itself.
+
+        Raises:
+            OSError: it cannot be started.
+
+        """
+        printed = self._run(["version"], Path.cwd(), 120)[1].strip().splitlines()
+        return printed[-1] if printed else "of unknown version"
+
+    def run(self, arguments: list[str], place: Path, limit_s: float) -> tuple[int | None, str]:
+        """The exit code, None where it was stopped at the limit; and what it printed.
+
+        Raises:
+            OSError: it cannot be started.
+
+        """
+        return self._run(arguments, place, limit_s)
+
+    def _run(self, arguments: list[str], place: Path, limit_s: float) -> tuple[int | None, str]:
+        command = [part.replace("{place}", str(place.resolve())) for part in self.command]
+        variables = {**os.environ, **self.variables, "TMPDIR": str(place)}
+        with subprocess.Popen(
+            [*command, *arguments],
+            cwd=place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=variables if arguments != ["version"] else {**variables, "TMPDIR": tempfile.gettempdir()},
+        ) as process:
+            try:
+                printed = process.communicate(timeout=limit_s)[0]
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return None, process.communicate()[0]
+            return process.returncode, printed
+
+
+@dataclass(frozen=True, slots=True)
+class ApalacheResult:
+    """A check, how long it took, and why it is a failure: None where Apalache found what was expected."""
+
     module: str
-    options: tuple[str, ...]
-    configuration: Configuration | None = None
+    title: str
+    seconds: float
+    fault: str | None
+    check: BoundedCheck | None = None
 
 
-def apalache_command(folder: Path) -> list[str] | None:
-    """How to call Apalache here: the program on PATH, else its image in a docker engine that answers, else None."""
-    program = shutil.which("apalache-mc")
-    if program:
-        return [program]
-    docker = shutil.which("docker")
-    if docker and _engine_answers(docker):
-        image = os.environ.get("APALACHE_IMAGE", IMAGE)
-        return [docker, "run", "--rm", "--volume", f"{folder.resolve()}:/var/apalache", image]
+def find_apalache() -> Apalache | None:
+    """How to call Apalache here: the program on PATH, else the jar, else the image that a variable names; else None.
+
+    Raises:
+        Nothing.
+
+    """
+    if program := shutil.which(PROGRAM):
+        return Apalache((program,), f"{PROGRAM} on PATH", {"JVM_ARGS": MEMORY})
+    jar, java = os.environ.get("APALACHE_JAR"), _java()
+    if jar and Path(jar).is_file() and java:
+        return Apalache((java, *MEMORY.split(), "-jar", jar), "APALACHE_JAR")
+    image, docker = os.environ.get("APALACHE_IMAGE"), shutil.which("docker")
+    if image and docker and _engine_answers(docker):
+        volume = ("--volume", "{place}:/var/apalache", "--env", f"JVM_ARGS={MEMORY}")
+        return Apalache((docker, "run", "--rm", *volume, image), f"the image {image}")
     return None
 
 
-def apalache_checks(folder: Path) -> Iterator[ApalacheCheck]:
-    """What is to be checked of a folder of modules.
+def typed_modules(folder: Path, left_out: Mapping[str, str]) -> Iterator[str]:
+    """The modules whose types are checked: those that no other extends, whose types are checked with theirs.
+
+    `left_out` are those that Apalache cannot read.
 
     Raises:
-        ManifestError: a configuration is not of this folder's form.
+        OSError: a module cannot be read.
 
     """
-    for module in sorted(folder.glob("*.tla")):
-        yield ApalacheCheck("types", module.stem, ("typecheck",))
-    for path in sorted(folder.glob("MC*.cfg")):
-        configuration = parse_configuration(path.read_text(encoding="utf-8"), path.name)
-        name = path.stem.removeprefix("MC")
-        if (folder / f"{name}.tla").exists():
-            yield from _depths(name, configuration)
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    extended = {
+        name
+        for module, text in modules.items()
+        for match in EXTENDED.finditer(text)
+        for name in re.findall(r"\w+", match["names"])
+        if module not in left_out
+    }
+    yield from sorted(set(modules) - extended - set(left_out))
 
 
-def _depths(module: str, configuration: Configuration) -> Iterator[ApalacheCheck]:
-    """An inductive invariant holds at first and is kept by a step; any other is checked as far as time allows."""
-    check = ("check", f"--config={CONSTANTS}", "--no-deadlock", f"--inv={','.join(configuration.invariants)}")
-    if module.startswith(INDUCTIVE):
-        kept = ("--init=InductiveInit", "--next=Next", "--length=1")
-        yield ApalacheCheck(
-            "holds at first", module, (*check, "--init=Init", "--next=Next", "--length=0"), configuration
-        )
-        yield ApalacheCheck("is kept by every step", module, (*check, *kept), configuration)
-    else:
-        bounded = ("--init=Init", "--next=Next", f"--length={DEPTH}")
-        yield ApalacheCheck(f"invariants to depth {DEPTH}", module, (*check, *bounded), configuration)
+def check_types(apalache: Apalache, folder: Path, module: str, limit_s: float = 300) -> ApalacheResult:
+    """Whether every expression of a module and of those that it extends has a type.
 
+    Raises:
+        OSError: Apalache cannot be started.
 
-def run_apalache(folder: Path, check: ApalacheCheck, kept: Path | None = None) -> str | None:
-    """None when all is well, else what Apalache says; its counterexamples (ITF) go to the folder `kept`."""
+    """
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hudi-apalache-") as place:
-        for module in folder.glob("*.tla"):
-            shutil.copy(module, place)
-        if check.configuration:
-            constants = "".join(f"  {name} = {value}\n" for name, value in check.configuration.constants.items())
-            (Path(place) / CONSTANTS).write_text(f"CONSTANTS\n{constants}", encoding="utf-8")
-        command = apalache_command(Path(place))
-        if command is None:
-            return ABSENT
-        wrong = _wrong([*command, *check.options, "--out-dir=out", f"{check.module}.tla"], Path(place))
-        if wrong and kept:
-            for found in (Path(place) / "out").rglob("violation1.itf.json"):
-                shutil.copy(found, kept / f"{check.module}.itf.json")
-    return wrong
+        for path in folder.glob("*.tla"):
+            shutil.copy(path, place)
+        code, printed = apalache.run(["typecheck", "--out-dir=out", f"{module}.tla"], Path(place), limit_s)
+    return ApalacheResult(module, "types", time.monotonic() - started, None if code == 0 else printed or "stopped")
 
 
-def _wrong(command: list[str], place: Path) -> str | None:
+def run_apalache(apalache: Apalache, folder: Path, check: BoundedCheck, kept: Path | None = None) -> ApalacheResult:
+    """Check the invariants of a declared check; a counterexample (ITF) goes to the folder `kept`.
+
+    Raises:
+        ManifestError: the module or its configuration is missing, or the check does not fit it.
+        OSError: Apalache cannot be started.
+
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hudi-apalache-") as name:
+        place = Path(name)
+        configuration = prepare(folder, check, place)
+        invariants = ",".join(configuration.invariants)
+        options = ("check", "--config=run.cfg", "--no-deadlock", f"--inv={invariants}", f"--length={check.depth}")
+        code, printed = apalache.run([*options, "--out-dir=out", f"{MODULE}.tla"], place, check.run.limit_s)
+        if kept:
+            for found in (place / "out").rglob("violation1.itf.json"):
+                shutil.copy(found, kept / f"{check.run.module}.itf.json")
+    fault = fault_of(check, code, printed)
+    return ApalacheResult(check.run.module, check.run.name, time.monotonic() - started, fault, check)
+
+
+def fault_of(check: BoundedCheck, code: int | None, printed: str) -> str | None:
+    """Why an exit code is not the expected one; None where it is.
+
+    Raises:
+        Nothing.
+
+    """
+    violates = check.run.violates
+    if code is None:
+        return f"stopped: more than {check.run.limit_s:g} s"
+    if code == VIOLATED and "violated" in printed:
+        return None if violates else f"an invariant is violated, it was to hold\n{printed}"
+    if code == 0:
+        return f"holds, {violates} was to be violated" if violates else None
+    return f"Apalache could not check it\n{printed}"
+
+
+def prepare(folder: Path, check: BoundedCheck, place: Path) -> Configuration:
+    """Put modules and configuration of a check into a folder, in the form that Apalache reads.
+
+    A rule is in force or is not: where a module asks for one, the copy has the answer.
+
+    Raises:
+        ManifestError: the module or its configuration is missing, or the check does not fit it.
+
+    """
+    run = check.run
     try:
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return None if done.returncode == 0 else done.stdout + done.stderr
+        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
+        modules = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    except OSError as error:
+        raise ManifestError(f"check {run.name!r}: {error}") from error
+    if f"{run.module}.tla" not in modules:
+        raise ManifestError(f"check {run.name!r}: there is no module {run.module}")
+    configuration = configure(base, run)
+    rules = frozenset(re.findall(r'"([^"]*)"', configuration.constants.get("Rules", "")))
+    for name, text in modules.items():
+        (place / name).write_text(with_rules(text, rules), encoding="utf-8")
+    types = {match["name"]: match["type"] for text in modules.values() for match in CONSTANT_TYPE.finditer(text)}
+    empty = sorted(name for name, value in configuration.constants.items() if value == "{}")
+    definitions = [f"\\* @type: {types.get(name, 'Set(Str)')};\nNo{name} == {{}}" for name in empty]
+    body = "\n".join(definitions)
+    module = f"---- MODULE {MODULE} ----\nEXTENDS {run.module}\n{body}\n====\n"
+    (place / f"{MODULE}.tla").write_text(module, encoding="utf-8")
+    lines = [
+        f"  {name} <- No{name}" if name in empty else f"  {name} = {value}"
+        for name, value in configuration.constants.items()
+    ]
+    invariants = (run.violates,) if run.violates else configuration.invariants
+    text = "\n".join(["CONSTANTS", *lines, f"INIT {check.init}", f"NEXT {check.next}", ""])
+    (place / "run.cfg").write_text(text, encoding="utf-8")
+    return Configuration(configuration.constants, configuration.specification, invariants, ())
+
+
+def with_rules(text: str, rules: frozenset[str]) -> str:
+    """A module in which these rules are in force: questions for a rule replaced by their answers.
+
+    Raises:
+        Nothing.
+
+    """
+
+    def one(match: re.Match[str]) -> str:
+        return "TRUE" if (match["rule"] in rules) == (match["negation"] is None) else "FALSE"
+
+    def several(match: re.Match[str]) -> str:
+        return "TRUE" if set(re.findall(r'"([^"]*)"', match["rules"])) <= rules else "FALSE"
+
+    return WITHIN_RULES.sub(several, IN_RULES.sub(one, text))
+
+
+def _java() -> str | None:
+    """A Java that is recent enough: of JAVA_HOME, of PATH, else one that is installed beside them."""
+    home = os.environ.get("JAVA_HOME")
+    named = [f"{home}/bin/java"] if home else []
+    installed = sorted(str(path) for path in Path("/usr/lib/jvm").glob("*/bin/java"))
+    for java in (*named, shutil.which("java"), *installed):
+        if java and _release(java) >= OLDEST_JAVA:
+            return java
+    return None
+
+
+def _release(java: str) -> int:
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', done.stderr + done.stdout)
+    return int(match[1]) if match else 0
 
 
 @cache

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_conformance.verification.tla.expressions import Function, parse_value
+from hudi_conformance.verification.tla.expressions import ExpressionError, Function, parse_value
 
 State: TypeAlias = Function
 """A state: the value of every variable."""
 Edge: TypeAlias = tuple[State, str, State]
-NODE = re.compile(r'^(?P<number>-?\d+) \[label="(?P<state>(?:[^"\\]|\\.)*)"(?P<first>,style = filled)?\]', re.MULTILINE)
-EDGE = re.compile(r'^(?P<before>-?\d+) -> (?P<after>-?\d+) \[label="(?P<action>[^"]+)"', re.MULTILINE)
+TEXT = r'"(?:[^"\\]|\\.)*"'
+# TLC of today adds a tooltip to states, and to the names of actions what they were taken with.
+NODE = re.compile(
+    rf"^(?P<number>-?\d+) \[label=(?P<state>{TEXT})(?:,tooltip={TEXT})?(?P<first>,style = filled)?\]", re.MULTILINE
+)
+EDGE = re.compile(rf"^(?P<before>-?\d+) -> (?P<after>-?\d+) \[label=(?P<action>{TEXT})", re.MULTILINE)
 VARIABLE = re.compile(r"(?:^|\n)(?:/\\ )?(?P<name>\w+) = ")
 
 
@@ -59,19 +63,23 @@ def _way_back(state: State, came: Mapping[State, tuple[State, str] | None]) -> I
 
 
 def read_dump(text: str) -> Graph:
-    """The graph that TLC dumped (`-dump dot,actionlabels`).
+    """The graph that TLC dumped (`-dump dot,actionlabels`), the TLC of 2020 and that of today alike.
 
     Raises:
-        ExpressionError: a state is not as TLC prints it.
+        ExpressionError: a state is not as TLC prints it, or a step leads to a state that is not there.
 
     """
     found = {match["number"]: match for match in NODE.finditer(text)}
     states = {number: parse_state(_unquoted(match["state"])) for number, match in found.items()}
-    edges = (match.groupdict() for match in EDGE.finditer(text))
+    edges = [
+        (match["before"], _unquoted(match["action"]).partition("(")[0], match["after"]) for match in EDGE.finditer(text)
+    ]
+    if lone := {number for before, _, after in edges for number in (before, after)} - set(states):
+        raise ExpressionError(f"the graph has steps to or from {len(lone)} states that it does not show")
     return Graph(
         initial=frozenset(states[number] for number, match in found.items() if match["first"]),
         states=frozenset(states.values()),
-        edges=frozenset((states[one["before"]], one["action"], states[one["after"]]) for one in edges),
+        edges=frozenset((states[before], action, states[after]) for before, action, after in edges),
     )
 
 
@@ -89,4 +97,4 @@ def parse_state(text: str) -> State:
 
 
 def _unquoted(label: str) -> str:
-    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], label)
+    return re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], label[1:-1])

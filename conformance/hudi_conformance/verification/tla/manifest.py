@@ -1,12 +1,15 @@
-"""specs/tla/runs/<Module>.toml: what TLC is to find in a module, and where the module agrees with the model."""
+"""specs/tla/runs/<Module>.toml: what TLC and Apalache are to find in a module, and where it agrees with the model."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 DEFAULT_LIMIT_S = 60.0
 RUN = frozenset({"name", "expect", "config", "constants", "without", "check", "soak", "limit_s"})
+BOUNDED = RUN | {"init", "next", "depth"}
+TABLES = frozenset({"run", "agreement", "apalache", "tlc_only"})
 AGREEMENT = frozenset(
     {
         "name",
@@ -63,11 +66,24 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundedCheck:
+    """What Apalache checks: the invariants of a run in every behaviour of so many steps that begins in `init`."""
+
+    run: Run
+    depth: int
+    init: str = "Init"
+    next: str = "Next"
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
-    """All runs and agreements of a folder, by module."""
+    """All runs, agreements and checks of a folder, by module."""
 
     runs: tuple[Run, ...] = ()
     agreements: tuple[Agreement, ...] = ()
+    bounded: tuple[BoundedCheck, ...] = ()
+    tlc_only: Mapping[str, str] = field(default_factory=dict)
+    """Modules that Apalache cannot read, and why."""
 
 
 def load_manifest(folder: Path) -> Manifest:
@@ -79,18 +95,23 @@ def load_manifest(folder: Path) -> Manifest:
     """
     runs: list[Run] = []
     agreements: list[Agreement] = []
+    bounded: list[BoundedCheck] = []
+    tlc_only: dict[str, str] = {}
     for path in sorted((folder / "runs").glob("*.toml")):
         try:
             tables = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ManifestError(f"{path.name} cannot be read: {error}") from error
-        if unknown := set(tables) - {"run", "agreement"}:
+        if unknown := set(tables) - TABLES:
             raise ManifestError(f"{path.name}: unknown tables {sorted(unknown)}")
         runs += (_run(path.stem, table) for table in tables.get("run", []))
         agreements += (_agreement(path.stem, table) for table in tables.get("agreement", []))
+        bounded += (_bounded(path.stem, table) for table in tables.get("apalache", []))
+        if "tlc_only" in tables:
+            tlc_only[path.stem] = tables["tlc_only"]
     if not runs:
         raise ManifestError(f"{folder.name} holds no run: nothing would be checked")
-    return Manifest(tuple(runs), tuple(agreements))
+    return Manifest(tuple(runs), tuple(agreements), tuple(bounded), tlc_only)
 
 
 def _run(module: str, table: dict[str, Any]) -> Run:
@@ -112,6 +133,12 @@ def _agreement(module: str, table: dict[str, Any]) -> Agreement:
         mutant=table.get("mutant"),
         law=table.get("law"),
     )
+
+
+def _bounded(module: str, table: dict[str, Any]) -> BoundedCheck:
+    _refuse_keys(table, BOUNDED, {"name", "expect", "depth"})
+    run = _made(module, table, _expected(table))
+    return BoundedCheck(run, int(table["depth"]), table.get("init", "Init"), table.get("next", "Next"))
 
 
 def _made(module: str, table: dict[str, Any], violates: str | None) -> Run:

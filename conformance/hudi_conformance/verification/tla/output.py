@@ -11,7 +11,7 @@ MESSAGE = re.compile(
 )
 STATISTICS = re.compile(r"([\d,]+) states generated.*?([\d,]+) distinct states found", re.DOTALL)
 DEPTH = re.compile(r"search is (\d+)")
-STATE = re.compile(r"^(?P<number>\d+): <?(?P<action>[^>\n]*)>?$", re.MULTILINE)
+STATE = re.compile(r"^(?P<number>\d+): <?(?P<action>.*?)>?$", re.MULTILINE)
 VARIABLE = re.compile(r"^(?:/\\ )?(?P<name>\w+) = ", re.MULTILINE)
 NAME = re.compile(r"(?:Invariant|[Pp]roperty) (\w+) is violated")
 
@@ -99,8 +99,8 @@ def _trace(messages: list[tuple[str, str]]) -> tuple[TraceStep, ...]:
 
 
 def _action(words: str) -> str:
-    """`Begin line 3, col 1 to ...` as `Begin`."""
-    return words.partition(" line ")[0]
+    """`Begin line 3, col 1 to ...` as `Begin`, and so `Begin("one") line ...`, as the TLC of today has it."""
+    return words.partition(" line ")[0].partition("(")[0]
 
 
 def _variables(body: str) -> dict[str, str]:

