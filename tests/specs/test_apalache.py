@@ -118,17 +118,17 @@ def only_apalache() -> Apalache:
 
 
 @pytest.mark.usefixtures("nowhere")
-@pytest.mark.parametrize("asked", [SpecSelection(apalache=True), SpecSelection(apalache_only=True)])
-def test_who_asks_for_apalache_where_it_is_not_gets_an_error(
-    specs: Path, asked: SpecSelection, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("requested", [SpecSelection(apalache=True), SpecSelection(apalache_only=True)])
+def test_apalache_requested_but_absent_is_an_error(
+    specs: Path, requested: SpecSelection, capsys: pytest.CaptureFixture[str]
 ):
     """A gate that wants Apalache must not pass without it."""
-    assert check_specs(specs, asked) == 2
+    assert check_specs(specs, requested) == 2
     assert capsys.readouterr().out.splitlines()[-1] == ABSENT
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_the_variable_asks_as_the_option_does(specs: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_variable_requests_apalache_as_the_option_does(specs: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("APALACHE", "1")
 
     assert check_specs(specs) == 2
