@@ -57,7 +57,7 @@ class SpecSelection:
 def check_specs(folder: Path | None = None, selection: SpecSelection | None = None) -> int:
     """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code.
 
-    0: all came out as declared; 1: something did not; 2: it could not be checked, or a checker that was asked for is
+    0: all came out as declared; 1: something did not; 2: it could not be checked, or a checker that was requested is
     not here.
 
     Raises:
@@ -84,23 +84,23 @@ def check_specs(folder: Path | None = None, selection: SpecSelection | None = No
 
 
 class ApalacheNotFoundError(RuntimeError):
-    """Apalache was asked for and is not here."""
+    """Apalache is requested and is not here."""
 
 
 def _apalache(console: Console, selection: SpecSelection) -> Apalache | None:
     """Apalache where it is to run; what it and TLC are is printed first."""
     if not selection.apalache_only:
         console.print(tlc_version(), markup=False)
-    asked = selection.apalache
-    if asked is None and (variable := os.environ.get("APALACHE")):
-        asked = variable != "0"
-    asked = True if selection.apalache_only else asked
-    if asked is False or selection.agreements_only:
+    selected = selection.apalache
+    if selected is None and (variable := os.environ.get("APALACHE")):
+        selected = variable != "0"
+    selected = True if selection.apalache_only else selected
+    if selected is False or selection.agreements_only:
         return None
     found = find_apalache()
     if found:
         console.print(f"Apalache {found.version()}, from {found.found}", markup=False)
-    elif asked:
+    elif selected:
         raise ApalacheNotFoundError(ABSENT)
     else:
         console.print(ABSENT, markup=False)
