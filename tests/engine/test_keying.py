@@ -221,7 +221,7 @@ def test_a_generator_that_does_not_fit_is_refused(folder: Path, properties: dict
 )
 def test_a_write_makes_keys_as_the_table_does(folder: Path, option: dict[str, str]):
     """Options that name another generator than the table's are refused; its class or Avro twin are the same one."""
-    with pytest.raises(HudiError, match="asked for and the table has SIMPLE") as refused:
+    with pytest.raises(HudiError, match="is requested and the table has SIMPLE") as refused:
         generator(folder, {}, option)
     assert refused.value.reason == "CONFIG_INVALID"
     same = {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.SimpleAvroKeyGenerator"}
