@@ -294,12 +294,12 @@ def _indexing_is_unknown_before_version_8(original: Function) -> Function:
 
 
 @mutant(
-    "rollback-of-the-gone-is-left",
+    "rollback-of-a-removed-write-is-left",
     "RB-004",
     "A pending rollback is left alone where its write has left the timeline.",
     "services.rollback.pending_rollback",
 )
-def _rollback_of_the_gone_is_left(original: Function) -> Function:
+def _rollback_of_a_removed_write_is_left(original: Function) -> Function:
     def of_known(table: Table, target: InstantTime) -> InstantTime | None:
         found: InstantTime | None = original(table, target)
         return found if any(one.requested == target for one in table.timeline) else None

@@ -87,12 +87,12 @@ def rollback(table: GoldenTable) -> None:
 
 
 @golden(
-    "v9/cow_interrupted_rollback_of_the_gone",
+    "v9/cow_interrupted_rollback_of_a_removed_write",
     "A rollback died when its write had left the timeline",
     copy_on_write(9),
     also=(6,),
 )
-def rollback_of_the_gone(table: GoldenTable) -> None:
+def rollback_of_a_removed_write(table: GoldenTable) -> None:
     """A failed update of both cities; its rollback is inflight, and neither files nor entries of the write are left."""
     target, at = second(2), second(3)
     table.insert(second(1), fleet(10))

@@ -161,20 +161,20 @@ def rollback(case: WritingCase) -> None:
 
 
 @writing(
-    "interrupted/rollback_of_the_gone_v9",
+    "interrupted/rollback_of_a_removed_write_v9",
     shapes((9,), (COW,), CONFIGS),
     "RB-004 RB-009",
-    "rollback-of-the-gone-is-left",
-    begins_with="v9/cow_interrupted_rollback_of_the_gone",
+    "rollback-of-a-removed-write-is-left",
+    begins_with="v9/cow_interrupted_rollback_of_a_removed_write",
 )
 @writing(
-    "interrupted/rollback_of_the_gone_v6",
+    "interrupted/rollback_of_a_removed_write_v6",
     shapes((6,), (COW,), CONFIGS),
     "RB-004 RB-009",
-    "rollback-of-the-gone-is-left",
-    begins_with="v6/cow_interrupted_rollback_of_the_gone",
+    "rollback-of-a-removed-write-is-left",
+    begins_with="v6/cow_interrupted_rollback_of_a_removed_write",
 )
-def rollback_of_the_gone(case: WritingCase) -> None:
+def rollback_of_a_removed_write(case: WritingCase) -> None:
     """A rollback that died when its write had left the timeline is finished by its own plan.
 
     Given a rollback that waits for its completion; its write has neither files nor entries any more.
