@@ -1,9 +1,10 @@
 """`make specs`: what TLC and Apalache must find in the modules, and where the modules agree with the model."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -111,18 +112,10 @@ def _checked(console: Console, specs: Path, manifest: Manifest) -> tuple[list[Re
     """What the runs and the agreements came to."""
     runs, agreements = manifest.runs, manifest.agreements
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        results = list(_results(console, "TLC", lambda run: threads.submit(run_tlc, specs, run), runs, _report))
+        results = _results(console, "TLC", threads, partial(run_tlc, specs), runs, _report)
     # The model explores in Python, and a rule is broken for a whole process.
     with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as processes:
-        compared = list(
-            _results(
-                console,
-                "agreement",
-                lambda one: processes.submit(compare, specs, one),
-                agreements,
-                _report_agreement,
-            )
-        )
+        compared = _results(console, "agreement", processes, partial(compare, specs), agreements, _report_agreement)
     faults, differ = sum(bool(one.fault) for one in results), sum(bool(one.differs) for one in compared)
     ending = f"{len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ"
     console.print(f"TLA+: {ending}", markup=False)
@@ -161,21 +154,24 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
     return Manifest(runs, agreements, bounded, manifest.tlc_only)
 
 
-def _results(
+def _results(  # noqa: PLR0917 - what is done, to what, and where it is shown
     console: Console,
     title: str,
-    submit: Callable[[Task], Future[Found]],
+    pool: Executor,
+    work: Callable[[Task], Found],
     tasks: Sequence[Task],
     report: Callable[[Console, Found], None],
-) -> Iterator[Found]:
-    """Results as they come, each reported, with a bar on a terminal."""
+) -> list[Found]:
+    """Results in the order in which they come, each reported, with a bar on a terminal."""
+    found: list[Found] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(title, total=len(tasks))
-        for done in as_completed([submit(task) for task in tasks]):
+        for done in as_completed([pool.submit(work, task) for task in tasks]):
             report(console, done.result())
-            yield done.result()
+            found.append(done.result())
             progress.advance(bar)
+    return found
 
 
 def _report(console: Console, result: Result) -> None:
@@ -241,20 +237,9 @@ def _apalache_all(
         if not selection.modules or module in selection.modules
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        types = list(
-            _results(
-                console, "types", lambda one: pool.submit(check_types, apalache, specs, one), typed, _report_apalache
-            )
-        )
-        checks = list(
-            _results(
-                console,
-                "Apalache",
-                lambda one: pool.submit(run_apalache, apalache, specs, one),
-                manifest.bounded,
-                _report_apalache,
-            )
-        )
+        types = _results(console, "types", pool, partial(check_types, apalache, specs), typed, _report_apalache)
+        work = partial(run_apalache, apalache, specs)
+        checks = _results(console, "Apalache", pool, work, manifest.bounded, _report_apalache)
     results = [*types, *checks]
     faults = sum(bool(one.fault) for one in results)
     console.print(f"Apalache: types of {len(typed)} modules, {len(checks)} checks, {faults} failures", markup=False)

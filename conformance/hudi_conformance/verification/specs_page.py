@@ -72,12 +72,7 @@ def configuration_of(folder: Path, name: str) -> Configuration:
 
 
 def bounded_rows(bounded: Iterable[ApalacheResult]) -> Iterator[tuple[object, ...]]:
-    """One row for each check of Apalache: its bound, and what it must find and found.
-
-    Raises:
-        Nothing.
-
-    """
+    """One row for each check of Apalache: its bound, and what it must find and found."""
     for one in sorted(bounded, key=lambda one: (one.module, one.check is not None, one.title)):
         check, seconds = one.check, f"{one.seconds:.0f}"
         if check is None:

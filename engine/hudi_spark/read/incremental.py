@@ -94,7 +94,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
 def _stating(
     storage: Storage, table: tuple[TableConfiguration, Timeline], query: Query, at_end: Snapshot
 ) -> tuple[Commit, ...]:
-    """The commits that tell the columns: all there are, or where it is requested those up to the end of the range.
+    """The commits that the columns follow from: all there are, or on request those up to the end of the range.
 
     Clauses: IN-009.
     """
@@ -127,9 +127,10 @@ def _state_at_end(
     Clauses: IN-007.
     """
     end = writes.range.end
-    touched = _touched(storage, writes)
+    commits = commits_of(storage, writes.inside)
+    touched = _touched(commits, writes)
     found = snapshot_at(storage, table, query.readings, end, "completed", touched, listing=listing)
-    if touched is None and (commits_of(storage, writes.inside) is None or _holds_unknown(found, writes)):
+    if touched is None and (commits is None or _holds_unknown(found, writes)):
         refuse_cleaned(storage, table[1], end)
     return found
 
@@ -142,10 +143,9 @@ def _holds_unknown(snapshot: Snapshot, writes: WritesOfRange) -> bool:
     return any(one.base_instant not in writes.known for one in snapshot.slices)
 
 
-def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | None:
+def _touched(commits: tuple[Commit, ...] | None, writes: WritesOfRange) -> frozenset[GroupId] | None:
     if writes.range.is_empty:
         return frozenset()
-    commits = commits_of(storage, writes.inside)
     if commits is None or writes.reaches_unknown:
         return None
     if all(commit.is_service for commit in commits):

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from hudi_conformance.verification.tla.configuration import Configuration, configure, parse_configuration
-from hudi_conformance.verification.tla.manifest import BoundedCheck, ManifestError
+from hudi_conformance.verification.tla.configuration import Configuration, load_run
+from hudi_conformance.verification.tla.manifest import BoundedCheck
 
 PROGRAM = "apalache-mc"
 OLDEST_JAVA = 21
@@ -47,7 +47,7 @@ class Apalache:
             OSError: it cannot be started.
 
         """
-        printed = self._run(["version"], Path.cwd(), 120)[1].strip().splitlines()
+        printed = self.run(["version"], Path(tempfile.gettempdir()), 120)[1].strip().splitlines()
         return printed[-1] if printed else "of unknown version"
 
     def run(self, arguments: list[str], place: Path, limit_s: float) -> tuple[int | None, str]:
@@ -57,18 +57,14 @@ class Apalache:
             OSError: it cannot be started.
 
         """
-        return self._run(arguments, place, limit_s)
-
-    def _run(self, arguments: list[str], place: Path, limit_s: float) -> tuple[int | None, str]:
         command = [part.replace("{place}", str(place.resolve())) for part in self.command]
-        variables = {**os.environ, **self.variables, "TMPDIR": str(place)}
         with subprocess.Popen(
             [*command, *arguments],
             cwd=place,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=variables if arguments != ["version"] else {**variables, "TMPDIR": tempfile.gettempdir()},
+            env={**os.environ, **self.variables, "TMPDIR": str(place)},
         ) as process:
             try:
                 printed = process.communicate(timeout=limit_s)[0]
@@ -90,12 +86,7 @@ class ApalacheResult:
 
 
 def find_apalache() -> Apalache | None:
-    """How to call Apalache here: the program on PATH, else the jar, else the image that a variable names; else None.
-
-    Raises:
-        Nothing.
-
-    """
+    """How to call Apalache here: the program on PATH, else the jar, else the image that a variable names; else None."""
     if program := shutil.which(PROGRAM):
         return Apalache((program,), f"{PROGRAM} on PATH", {"JVM_ARGS": MEMORY})
     jar, java = os.environ.get("APALACHE_JAR"), _java()
@@ -166,12 +157,7 @@ def run_apalache(apalache: Apalache, folder: Path, check: BoundedCheck, kept: Pa
 
 
 def fault_of(check: BoundedCheck, code: int | None, printed: str) -> str | None:
-    """Why an exit code is not the expected one; None where it is.
-
-    Raises:
-        Nothing.
-
-    """
+    """Why an exit code is not the expected one; None where it is."""
     violates = check.run.violates
     if code is None:
         return f"stopped: more than {check.run.limit_s:g} s"
@@ -192,14 +178,7 @@ def prepare(folder: Path, check: BoundedCheck, place: Path) -> Configuration:
 
     """
     run = check.run
-    try:
-        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
-        modules = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
-    except OSError as error:
-        raise ManifestError(f"check {run.name!r}: {error}") from error
-    if f"{run.module}.tla" not in modules:
-        raise ManifestError(f"check {run.name!r}: there is no module {run.module}")
-    configuration = configure(base, run)
+    configuration, modules = load_run(folder, run)
     rules = frozenset(re.findall(r'"([^"]*)"', configuration.constants.get("Rules", "")))
     for name, text in modules.items():
         (place / name).write_text(with_rules(text, rules), encoding="utf-8")
@@ -220,12 +199,7 @@ def prepare(folder: Path, check: BoundedCheck, place: Path) -> Configuration:
 
 
 def with_rules(text: str, rules: frozenset[str]) -> str:
-    """A module in which these rules are in force: questions for a rule replaced by their answers.
-
-    Raises:
-        Nothing.
-
-    """
+    """A module in which these rules are in force: questions for a rule replaced by their answers."""
 
     def one(match: re.Match[str]) -> str:
         return "TRUE" if (match["rule"] in rules) == (match["negation"] is None) else "FALSE"

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from hudi_conformance.verification.tla.manifest import ManifestError, Run
 
@@ -50,6 +51,23 @@ def parse_configuration(text: str, file: str) -> Configuration:
         invariants=tuple(sections["INVARIANTS"]),
         properties=tuple(sections["PROPERTIES"]),
     )
+
+
+def load_run(folder: Path, run: Run) -> tuple[Configuration, dict[str, str]]:
+    """The configuration of one run, and the text of each module of the folder by file name.
+
+    Raises:
+        ManifestError: the module or its configuration is missing, or the run does not fit it.
+
+    """
+    try:
+        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
+        modules = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    except OSError as error:
+        raise ManifestError(f"run {run.name!r}: {error}") from error
+    if f"{run.module}.tla" not in modules:
+        raise ManifestError(f"run {run.name!r}: there is no module {run.module}")
+    return configure(base, run), modules
 
 
 def configure(base: Configuration, run: Run) -> Configuration:

@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -18,7 +17,7 @@ from typing import NamedTuple
 from hudi_adapter.java import java_home
 
 from hudi_conformance.verification.tla.class_archive import sharing_options
-from hudi_conformance.verification.tla.configuration import configure, parse_configuration
+from hudi_conformance.verification.tla.configuration import load_run
 from hudi_conformance.verification.tla.graph import Graph, read_dump
 from hudi_conformance.verification.tla.manifest import ManifestError, Run
 from hudi_conformance.verification.tla.output import Finding, read_finding
@@ -145,18 +144,14 @@ def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
 
 
 def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
-    try:
-        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
-        for module in folder.glob("*.tla"):
-            shutil.copy(module, place)
-    except OSError as error:
-        raise ManifestError(f"run {run.name!r}: {error}") from error
-    if not (place / f"{run.module}.tla").exists():
-        raise ManifestError(f"run {run.name!r}: there is no module {run.module}")
-    configuration = configure(base, run)
+    configuration, modules = load_run(folder, run)
     if not checks:
         configuration = replace(configuration, invariants=(), properties=())
-    (place / "run.cfg").write_text(configuration.text(), encoding="utf-8")
+    try:
+        for name, text in {**modules, "run.cfg": configuration.text()}.items():
+            (place / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ManifestError(f"run {run.name!r}: {error}") from error
     return configuration.properties
 
 
