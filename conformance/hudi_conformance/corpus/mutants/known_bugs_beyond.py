@@ -326,7 +326,7 @@ def _ranges_end_with_what_is_retained(original: Function) -> Function:
 @mutant(
     "cleaned-change-logs-are-lost",
     "CD-006",
-    "A change log that is not there is lost, whoever took it.",
+    "A change log that is not there is lost, also where a clean deleted it.",
     "incremental.logged_changes",
 )
 def _cleaned_change_logs_are_lost(original: Function) -> Function:
