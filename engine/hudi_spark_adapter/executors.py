@@ -112,7 +112,7 @@ def local_session(name: str, master: str = "local[2]") -> "SparkSession":
 
 _SESSION = {
     "spark.driver.maxResultSize": "16m",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",

@@ -33,8 +33,9 @@ NON_BLOCKING: Final = {
 """Several writers who only log, each key to its bucket."""
 SHARED_LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.time.generator.max_expected_clock_skew_ms": "1",
 }
-"""A lock that processes share: for cases with more than one."""
+"""A lock that processes share, for cases with more than one; they run on one machine, so on one clock."""
 _SHORT: Final = {COW: "cow", MOR: "mor"}
 
 
