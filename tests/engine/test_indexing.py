@@ -331,7 +331,8 @@ class Twice:
     def rows(self, source: Any) -> Any:
         return Repeated(EXECUTOR.rows(source))
 
-    def tasks(self, tasks: Any, run: Any, schema: Any) -> Any:
+    def tasks(self, tasks: Any, run: Any, schema: Any, sizes: Any = None) -> Any:
+        del sizes
         return Repeated(EXECUTOR.tasks(*_shipped((tasks, run)), schema))
 
 

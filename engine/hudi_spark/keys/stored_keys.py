@@ -33,6 +33,7 @@ from hudi_spark.read import (
     ReadContext,
     SliceTask,
     TaskIdentity,
+    bytes_to_read,
     read_context,
     run_task,
     slice_task,
@@ -222,7 +223,13 @@ def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) ->
     partitions = {one.partition for one in state.slices}
     if selects_partitions(state):
         partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
-    return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
+    return _places(stored_keys(state, partitions), state, executor)
+
+
+def _places(stored: Mapping[int, StoredKeys], state: WriterState, executor: Executor) -> Flow:
+    tasks = list(stored.values())
+    sizes = [bytes_to_read(state.storage, one.task.files) for one in tasks]
+    return executor.tasks(tasks, read_places, PLACES, sizes)
 
 
 def selects_partitions(state: WriterState) -> bool:
@@ -253,7 +260,7 @@ def places_without_paths(state: WriterState, executor: Executor) -> Flow:
 
     Clauses: OW-020, OW-021.
     """
-    return executor.tasks(list(stored_keys(state).values()), read_places, PLACES).map(_PathLess(), _PATH_LESS)
+    return _places(stored_keys(state), state, executor).map(_PathLess(), _PATH_LESS)
 
 
 def found_anywhere(keys: Flow, state: WriterState, executor: Executor) -> Flow:

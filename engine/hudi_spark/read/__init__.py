@@ -8,10 +8,12 @@ from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import UNMERGED, Plan, Query, plan_query, read_context, slice_task
 from hudi_spark.read.queries import AnyPlan, AnyQuery, plan_any, read_query, table_storage
+from hudi_spark.read.sizes import OPENING_BYTES, bytes_to_read
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 
 __all__ = [
     "EARLIEST",
+    "OPENING_BYTES",
     "ROWS",
     "UNMERGED",
     "AnyPlan",
@@ -33,6 +35,7 @@ __all__ = [
     "TaskIdentity",
     "Work",
     "batch_ranges",
+    "bytes_to_read",
     "latest_checkpoint",
     "plan_any",
     "plan_query",

@@ -64,8 +64,11 @@ class Flow(Protocol):
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
-    def spread(self, column: str, parts: int) -> Self:
-        """The rows anew in parts by a column of numbers from 0 up to `parts`: those of one number are in one part."""
+    def spread(self, column: str, sizes: Sequence[int]) -> Self:
+        """The rows anew in parts by a column of numbers: those of one number are in one part.
+
+        `sizes`: of each number from 0 up how many bytes are worked on; small ones may share a part.
+        """
 
     def ordered(self, columns: Sequence[str]) -> Self:
         """The rows sorted by columns, across all parts."""
@@ -100,8 +103,14 @@ class Executor(Protocol):
     def query(self, storage: Storage, query: Query) -> Flow:
         """The rows that a query of a table answers."""
 
-    def tasks(self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema) -> Flow:
-        """What `run` returns for each task, in parts."""
+    def tasks(
+        self,
+        tasks: Sequence[_Task],
+        run: Callable[[_Task, TaskIdentity], pa.Table],
+        schema: pa.Schema,
+        sizes: Sequence[int] | None = None,
+    ) -> Flow:
+        """What `run` returns for each task, in parts; `sizes`: how many bytes each works on, where that is known."""
 
 
 _HINT: Final = (

@@ -117,7 +117,7 @@ class StreamedFlow:
         """The rows by the hash of some columns."""
         return self._divided(lambda part: _hashes(part, columns))
 
-    def spread(self, column: str, parts: int) -> "StreamedFlow":  # noqa: ARG002 - the number of bytes decides
+    def spread(self, column: str, sizes: Sequence[int]) -> "StreamedFlow":  # noqa: ARG002 - the rows' bytes decide
         """The rows by the number in a column."""
         return self._divided(lambda part: part.column(column).to_numpy())
 
@@ -336,9 +336,9 @@ class LocalFlow:
         """All rows in one part: no two tasks can have equal values then."""
         return LocalFlow(self.schema, lambda: [self.gathered()], self.identify)
 
-    def spread(self, column: str, parts: int) -> "LocalFlow":
+    def spread(self, column: str, sizes: Sequence[int]) -> "LocalFlow":
         """As `shuffled`."""
-        return self.shuffled([column], parts)
+        return self.shuffled([column], len(sizes))
 
     def ordered(self, columns: Sequence[str]) -> "LocalFlow":
         """All rows in one part, sorted."""
@@ -398,7 +398,11 @@ class InProcess:
         return LocalFlow(rows.schema, lambda: [rows], self._identify)
 
     def tasks(
-        self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
+        self,
+        tasks: Sequence[_Task],
+        run: Callable[[_Task, TaskIdentity], pa.Table],
+        schema: pa.Schema,
+        sizes: Sequence[int] | None = None,  # noqa: ARG002 - no task costs anything by itself
     ) -> LocalFlow:
         """A part for each task."""
         identify = self._identify

@@ -10,8 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hudi_spark.errors import HudiError, Reason, typed_errors
 from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes, run_change_task
@@ -48,6 +46,10 @@ def _watched(results: Iterable[SliceRows], total: int) -> Iterator[SliceRows]:
     if not sys.stderr.isatty():
         yield from results
         return
+    # Not imported where nothing is shown: it costs a fiftieth of a second.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
     columns = (TextColumn("reading slices"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("slices", total=total, visible=False)

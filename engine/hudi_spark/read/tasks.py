@@ -67,6 +67,11 @@ class SliceTask:
     external: External | None = None
     changes: "Changes | None" = None
 
+    @property
+    def files(self) -> tuple[str | None, ...]:
+        """The base file, or None, and the log files."""
+        return self.base_file, *self.log_files
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:

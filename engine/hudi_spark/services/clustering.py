@@ -20,7 +20,17 @@ from hudi_format.timeline.plans import serialise_requested_replace
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata import FinishedWrite
-from hudi_spark.read import Executor, Query, ReadContext, SliceTask, TaskIdentity, read_context, run_task, slice_task
+from hudi_spark.read import (
+    Executor,
+    Query,
+    ReadContext,
+    SliceTask,
+    TaskIdentity,
+    bytes_to_read,
+    read_context,
+    run_task,
+    slice_task,
+)
 from hudi_spark.schema import Origins, WriterState, origins_of, parts_by
 from hudi_spark.services.clustering_layout import Layout, layout_of, sample_of
 from hudi_spark.services.clustering_planning import (
@@ -294,8 +304,12 @@ def rewrite(
     tasks = [task for one in whole for task in _whole_outputs(storage, one, reading, numbers)]
     written: tuple[WrittenFile, ...] = ()
     if tasks:
-        written = from_rows(executor.tasks(tasks, WriteWhole(rewriting), WRITTEN_SCHEMA).gathered())
-    return (*written, *(_rewritten_in_parts(executor, divided, reading, rewriting, numbers) if divided else ()))
+        sizes = [sum(bytes_to_read(storage, each.files) for each in one.slices) for one in tasks]
+        written = from_rows(executor.tasks(tasks, WriteWhole(rewriting), WRITTEN_SCHEMA, sizes).gathered())
+    return (
+        *written,
+        *(_rewritten_in_parts(executor, divided, reading, rewriting, numbers) if divided else ()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,12 +373,18 @@ def _rewritten_in_parts(
 ) -> tuple[WrittenFile, ...]:
     slices = [GroupSlice(number, task) for number, one in enumerate(groups) for task in reading.tasks(one.slices)]
     most = max(rewriting.layout.sample_rows // len(slices), _LEAST_SAMPLE)
-    sampled = executor.tasks(slices, Sampling(rewriting, most), SAMPLES).gathered()
+    sizes = [bytes_to_read(one.slice.context.storage, one.slice.files) for one in slices]
+    sampled = executor.tasks(slices, Sampling(rewriting, most), SAMPLES, sizes).gathered()
     divisions = {
         number: _division(one, _sample(sampled, number), rewriting, outputs) for number, one in enumerate(groups)
     }
     dividing = Dividing(rewriting, divisions)
-    rows = executor.tasks(slices, dividing, dividing.schema).spread(dividing.schema.names[-1], outputs.given)
+    written = [0] * outputs.given
+    for number, division in divisions.items():
+        read = sum(size for one, size in zip(slices, sizes, strict=True) if one.group == number)
+        for output in division.outputs:
+            written[output.number] = read // len(division.outputs)
+    rows = executor.tasks(slices, dividing, dividing.schema, sizes).spread(TARGET, written)
     return from_rows(rows.map(WriteParts(rewriting, divisions), WRITTEN_SCHEMA).gathered())
 
 

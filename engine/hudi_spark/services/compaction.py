@@ -37,7 +37,7 @@ from hudi_spark.files import (
 )
 from hudi_spark.merge import LogRecords, decode_log_records, merge
 from hudi_spark.metadata import FinishedWrite, StatisticsPlan, statistics_plan
-from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, read_context, slice_task
+from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, bytes_to_read, read_context, slice_task
 from hudi_spark.schema import SCHEMA_KEY, WriterState, one_chunk, origins_of, read_base_rows, stating_commit
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction
 from hudi_spark.services.service import Attempt, ServicePlan
@@ -319,7 +319,8 @@ def _written(
     state = state_of_table(work.storage, planned, work.options)
     place = place_of(work, planned.configuration, requested)
     shared = Shared(state, context, place, statistics_plan(state) or StatisticsPlan((), "V1"))
-    return from_rows(work.executor.tasks(slices, kind.task(shared), WRITTEN_SCHEMA).gathered())
+    sizes = [bytes_to_read(work.storage, one.read.files) for one in slices]
+    return from_rows(work.executor.tasks(slices, kind.task(shared), WRITTEN_SCHEMA, sizes).gathered())
 
 
 _PARQUET = "parquet"

@@ -32,7 +32,7 @@ from hudi_spark.files import (
 from hudi_spark.merge import LogRecords, LogWinners, decode_log_records, is_partial, log_winners
 from hudi_spark.metadata import StatisticsPlan
 from hudi_spark.options import Options
-from hudi_spark.read import ReadContext, TaskIdentity
+from hudi_spark.read import ReadContext, TaskIdentity, bytes_to_read
 from hudi_spark.schema import one_chunk
 from hudi_spark.services.compaction import Kind, PlannedSlice, Shared, carry_out, refuse_missing, with_operation_field
 from hudi_spark.services.compaction_planning import (
@@ -234,7 +234,8 @@ def _with_enough(work: TableWork, snapshot: Snapshot, slices: Sequence[FileSlice
     Clauses: LC-008, LF-025.
     """
     counting = _Counting(work.storage, snapshot.visibility)
-    counted = work.executor.tasks(tuple(enumerate(slices)), counting, _COUNTED).gathered()
+    sizes = [bytes_to_read(work.storage, one.log_files) for one in slices]
+    counted = work.executor.tasks(tuple(enumerate(slices)), counting, _COUNTED, sizes).gathered()
     chosen = [
         number
         for number, blocks, whole in zip(*(column.to_pylist() for column in counted.columns), strict=True)

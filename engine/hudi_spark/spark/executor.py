@@ -11,6 +11,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
+from hudi_spark.spark.packing import UNKNOWN_BYTES, packed
 from hudi_spark.spark.queries import BATCH_ROWS, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
@@ -54,8 +55,6 @@ _Task = TypeVar("_Task")
 Identify = Callable[[int], TaskIdentity]
 _Batches = Iterator[pa.RecordBatch]
 
-# Of a file group each, one after the other.
-_PIECES_A_TASK: Final = 8
 _LATEST_JOBS: Final = 16
 _ENDING_S: Final = 60.0
 _POLL_S: Final = 0.05
@@ -110,11 +109,11 @@ class SparkFlow:
         frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
         return SparkFlow(frame, self.schema, self.identify)
 
-    def spread(self, column: str, parts: int) -> "SparkFlow":
+    def spread(self, column: str, sizes: Sequence[int]) -> "SparkFlow":
         """The rows by the number in a column: each number's in one partition, few numbers in each."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-        count = _partitions(self.source.sparkSession, parts)
+        count = len(packed(sizes, sizes, _cores(self.source.sparkSession)))
         salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
         salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
         return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
@@ -187,7 +186,11 @@ class OnSpark:
         return SparkFlow(run_on_spark(self.spark, plan, storage, _unreported), plan.schema, self.identify)
 
     def tasks(
-        self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
+        self,
+        tasks: Sequence[_Task],
+        run: Callable[[_Task, TaskIdentity], pa.Table],
+        schema: pa.Schema,
+        sizes: Sequence[int] | None = None,
     ) -> SparkFlow:
         """A few for each Spark task; the descriptions go to each executor once.
 
@@ -197,8 +200,9 @@ class OnSpark:
         if not tasks:
             empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
             return SparkFlow(empty, schema, self.identify)
-        described = self.spark.sparkContext.broadcast(tuple(tasks))
-        numbers = _planned(self.spark.range(0, len(tasks), 1, _partitions(self.spark, len(tasks))))
+        packs = packed(tasks, [UNKNOWN_BYTES] * len(tasks) if sizes is None else sizes, _cores(self.spark))
+        described = self.spark.sparkContext.broadcast(tuple(map(tuple, packs)))
+        numbers = _planned(self.spark.range(0, len(packs), 1, len(packs)))
         flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
         return flow.map(_Described(described, run), schema)
 
@@ -219,13 +223,8 @@ class OnSpark:
         return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
 
 
-def _partitions(spark: "SparkSession", pieces: int) -> int:
-    """In how many partitions pieces of work go: at most eight together, and no more together than keeps cores busy.
-
-    A Spark task costs some fifty milliseconds before it does anything.
-    """
-    busy = 2 * int(spark.sparkContext.defaultParallelism)
-    return max(min(pieces, busy), -(-pieces // _PIECES_A_TASK), 1)
+def _cores(spark: "SparkSession") -> int:
+    return int(spark.sparkContext.defaultParallelism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +242,14 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """Runs the tasks whose numbers a part has."""
+    """Runs the packs of tasks whose numbers a part has."""
 
     described: Any
     run: Callable[[Any, TaskIdentity], pa.Table]
 
     def __call__(self, part: pa.Table, identity: TaskIdentity) -> pa.Table:
-        tasks = self.described.value
-        return pa.concat_tables([self.run(tasks[number], identity) for number in part.column(0).to_pylist()])
+        packs = [self.described.value[number] for number in part.column(0).to_pylist()]
+        return pa.concat_tables([self.run(task, identity) for pack in packs for task in pack])
 
 
 def _on_parts(

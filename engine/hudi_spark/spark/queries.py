@@ -16,8 +16,18 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
 from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
 from hudi_spark.merge import keys
-from hudi_spark.read import AnyPlan, ChangeTask, Plan, SliceRows, SliceTask, run_change_task, run_task
+from hudi_spark.read import (
+    AnyPlan,
+    ChangeTask,
+    Plan,
+    SliceRows,
+    SliceTask,
+    bytes_to_read,
+    run_change_task,
+    run_task,
+)
 from hudi_spark.schema import instant_of, nullable
+from hudi_spark.spark.packing import packed
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -215,10 +225,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
-_PACK_BYTES: Final = 1 << 27
-# What opening a file costs, as bytes that could be read meanwhile.
-_OPENING_BYTES: Final = 1 << 20
-_REMOTE_BYTES: Final = 1 << 24
 # A batch of about this many rows goes to the JVM at once.
 BATCH_ROWS: Final = 65_536
 _BATCH_BYTES: Final = 1 << 25
@@ -245,7 +251,8 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     if scanned or not merged:
         frames.append(_scan(spark, plan, scanned, storage))
     if merged:
-        packs = packed(merged, _files_of_slice, storage, spark.sparkContext.defaultParallelism)
+        sizes = [bytes_to_read(storage, task.files) for task in merged]
+        packs = packed(merged, sizes, spark.sparkContext.defaultParallelism)
         frames.append(run_tasks(spark, packs, run_task, plan.schema, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
 
@@ -303,37 +310,6 @@ def run_tasks(
     described = spark.sparkContext.broadcast(tuple(map(tuple, packs)))
     numbers = spark.range(0, len(packs), 1, len(packs))
     return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
-
-
-def packed(
-    tasks: Sequence[_Task], files: Callable[[_Task], Iterable[str]], storage: Storage, cores: int
-) -> list[list[_Task]]:
-    """Tasks packed by the bytes of their files, as Spark packs files: a Spark task alone costs a tenth of a second.
-
-    A pack is no larger than 128 MiB unless it is one task, and each core has at least two as long as there are tasks.
-    The order stays.
-    """
-    sizes = [sum(_file_size(storage, path) + _OPENING_BYTES for path in files(task)) for task in tasks]
-    most = min(_PACK_BYTES, max(sum(sizes) // (2 * cores), _OPENING_BYTES))
-    packs: list[list[_Task]] = []
-    room = 0
-    for task, size in zip(tasks, sizes, strict=True):
-        if not packs or size > room:
-            packs.append([])
-            room = most
-        packs[-1].append(task)
-        room -= size
-    return packs
-
-
-def _file_size(storage: Storage, path: str) -> int:
-    """Bytes of a file; of one that is not on a local disk a guess, since each answer is a request."""
-    if not isinstance(storage, LocalStorage):
-        return _REMOTE_BYTES
-    try:
-        return storage.size(path)
-    except OSError:  # the task that reads it says why it is gone
-        return 0
 
 
 def _runner(
@@ -465,16 +441,13 @@ def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, rep
     """
     if isinstance(plan, Plan):
         return run_on_spark(spark, plan, storage, report)
-    packs = packed(plan.tasks, _files_of_changes, storage, spark.sparkContext.defaultParallelism)
+    sizes = [bytes_to_read(storage, _files_of_changes(task)) for task in plan.tasks]
+    packs = packed(plan.tasks, sizes, spark.sparkContext.defaultParallelism)
     return run_tasks(spark, packs, run_change_task, plan.schema, report)
 
 
-def _files_of_slice(task: SliceTask) -> Iterator[str]:
-    yield from (one for one in (task.base_file, *task.log_files) if one is not None)
-
-
-def _files_of_changes(task: ChangeTask) -> Iterator[str]:
+def _files_of_changes(task: ChangeTask) -> Iterator[str | None]:
     for step in task.steps:
         yield from step.logs
         if not step.logs and step.after.slice is not None:
-            yield from _files_of_slice(step.after.slice)
+            yield from step.after.slice.files

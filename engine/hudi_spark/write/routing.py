@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.hashing import java_string_hashes
+from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH, RECORD_KEY, index_of
 from hudi_spark.options import Options
-from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.read import OPENING_BYTES, Flow, TaskIdentity, bytes_to_read
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Commit, FileSlice, pending_clusterings
 from hudi_spark.write.planning import Operation, WriteContext
@@ -35,6 +36,7 @@ TARGET_FIELD: Final = pa.field(TARGET, pa.int32())
 TargetKind = Literal["create", "merge", "append"]
 NewFileId = Callable[[], str]
 _BETWEEN: Final = "\0"
+_ROW_BYTES: Final = 256
 # Spreads hashes of similar keys over all 32 bits.
 _SPREAD: Final = np.uint32(2_654_435_761)
 
@@ -55,6 +57,15 @@ class Target:
     slice: FileSlice | None = None
     inserts: int = 0
     updates: int = 0
+
+
+def bytes_to_write(target: Target, storage: Storage) -> int:
+    """About how many bytes a task works on that writes a target: its rows, and the base file that they go into.
+
+    What a row takes is a guess: it only says which targets share a task.
+    """
+    files = (target.slice.base_file,) if target.kind == "merge" and target.slice else ()
+    return OPENING_BYTES + bytes_to_read(storage, files) + (target.inserts + target.updates) * _ROW_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from hudi_spark.write.routing import (
     TARGET,
     TARGET_FIELD,
     Routes,
+    bytes_to_write,
     groups_of,
     in_sort_mode,
     is_bucketed,
@@ -208,7 +209,8 @@ class _Staging:
             self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
-            spread = routed.spread(TARGET, len(routes.targets))
+            sizes = [bytes_to_write(one, self._state.storage) for one in routes.targets]
+            spread = routed.spread(TARGET, sizes)
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
         return from_rows(written), replaced
 

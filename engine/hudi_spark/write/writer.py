@@ -14,8 +14,6 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from hudi_format.storage import Storage
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hudi_spark.concurrency import Clock, Effects, Hook, SystemClock, hooks_of_environment, with_failures
 from hudi_spark.errors import HudiError, Reason, boundary
@@ -49,6 +47,10 @@ def shown(operation: str) -> Iterator[Step]:
     if not sys.stderr.isatty():
         yield _silent
         return
+    # Not imported where nothing is shown: it costs a fiftieth of a second.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(operation, total=None, visible=False)
