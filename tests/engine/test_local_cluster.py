@@ -14,7 +14,7 @@ JOB = Path(__file__).parent / "local_cluster_job.py"
 
 @pytest.mark.spark
 @pytest.mark.timeout(900)  # three JVMs on two cores: minutes where the machine is busy
-def test_two_hundred_slices_are_two_hundred_tasks_on_two_executors(tmp_path: Path):
+def test_two_hundred_slices_are_packed_into_a_few_tasks_on_two_executors(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     stats = [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(SLICES)]
     builder.commit(10, stats)
@@ -22,4 +22,6 @@ def test_two_hundred_slices_are_two_hundred_tasks_on_two_executors(tmp_path: Pat
     builder.commit(20, logs)
     run = subprocess.run([sys.executable, str(JOB), str(tmp_path)], check=True, capture_output=True, text=True)
     answer = json.loads(run.stdout.splitlines()[-1])
-    assert answer == {"found": SLICES, "total": 2 * SLICES, "tasks": SLICES, "executors": 2, "limit": "16m"}
+    tasks = answer.pop("tasks")
+    assert answer == {"found": SLICES, "total": 2 * SLICES, "executors": 2, "limit": "16m"}
+    assert 4 <= tasks <= SLICES / 10
