@@ -76,14 +76,6 @@ def compaction(case: WritingCase) -> None:
     case.state()
 
 
-def _reverted(case: WritingCase) -> None:
-    case.service("rollback", instant=second(3))
-    case.state()
-    execute(case, second(3))
-    case.optimized()
-    case.state()
-
-
 @writing(
     "interrupted/compaction_reverted_v8",
     shapes((8,), (MOR,), CONFIGS),
@@ -98,16 +90,6 @@ def _reverted(case: WritingCase) -> None:
     "rolled-back-plan-is-dropped",
     begins_with="v9/mor_interrupted_compaction",
 )
-def reverted_9(case: WritingCase) -> None:
-    """An attempt at a compaction is rolled back, and its plan stays.
-
-    Given a compaction whose process died, and logs on the slice that its plan opened.
-    When the attempt is rolled back, and the plan is then carried out.
-    Then in between the compaction is requested again and the later logs are read; afterwards all is in base files.
-    """
-    _reverted(case)
-
-
 @writing(
     "interrupted/compaction_reverted_v6",
     shapes((6,), (MOR,), CONFIGS),
@@ -115,14 +97,18 @@ def reverted_9(case: WritingCase) -> None:
     "rolled-back-plan-is-dropped",
     begins_with="v6/mor_interrupted_compaction",
 )
-def reverted_6(case: WritingCase) -> None:
+def compaction_reverted(case: WritingCase) -> None:
     """An attempt at a compaction is rolled back, and its plan stays.
 
-    Given a compaction whose process died, and logs that bear the instant of its plan.
+    Given a compaction whose process died, and logs that were written after its plan.
     When the attempt is rolled back, and the plan is then carried out.
     Then in between the compaction is requested again and those logs are read; afterwards all is in base files.
     """
-    _reverted(case)
+    case.service("rollback", instant=second(3))
+    case.state()
+    execute(case, second(3))
+    case.optimized()
+    case.state()
 
 
 @writing(
