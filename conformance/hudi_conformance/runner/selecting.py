@@ -28,10 +28,10 @@ def select(corpus: Sequence[Case], selection: Selection) -> tuple[Case, ...]:
 def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
     """Of the cases that ask the same of the same kind of table one, rather a short one, in their order.
 
-    The same is the op, and whether it is refused; of cases that write the operations and the services planned. A kind
-    of table is its type and the types of its blocks: by table versions the executors of one engine do not differ.
+    The same is the op; of cases that write the operations and the services planned. A kind of table is its type and the
+    types of its blocks: by table versions the executors of one engine do not differ. What is refused is one kind.
     """
-    kinds = {case.id: {(*act, *_kind(case)) for act in _acts(case)} for case in cases}
+    kinds = {case.id: set(_acts(case)) for case in cases}
     known = Counter[tuple[str, ...]]()
     chosen: list[Case] = []
     for case in sorted(cases, key=lambda one: len(one.steps)):
@@ -49,10 +49,10 @@ def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 def _acts(case: Case) -> Iterator[tuple[str, ...]]:
     for step in case.steps:
-        if not case.writes:
-            yield step.op, str(bool(step.reasons))
-        elif step.op in {"write", "schedule"}:
-            yield step.op, str(step.params.get("operation") or step.params.get("service")), str(bool(step.reasons))
+        if case.writes and step.op not in {"write", "schedule"}:
+            continue
+        named = str(step.params.get("operation") or step.params.get("service") or "") if case.writes else ""
+        yield (step.op, named, "refused") if step.reasons else (step.op, named, *_kind(case))
 
 
 def _kind(case: Case) -> Iterator[str]:
