@@ -20,7 +20,7 @@ conformance: env  ## run the suite against the included engine; build/report/ind
 
 # The part of the tests that are slow or start Apache Hudi or Spark, and of those of crashes; `make soak` runs all.
 SHARD ?= 1/10
-CRASHES ?= 1/3
+CRASHES ?= 1/6
 # Tables of tests lie in memory where there is enough: their writers sync every file.
 MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
