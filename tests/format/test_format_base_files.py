@@ -186,7 +186,7 @@ def test_a_text_that_is_no_filter_is_refused(text: str):
 
 
 def test_the_process_ends_after_the_streams_that_other_threads_hold(tmp_path: Path) -> None:
-    (tmp_path / "a.parquet").write_bytes(b"")
+    (tmp_path / "a.parquet").write_bytes(bytes(2 << 20))
     script = """
 import sys, threading, time
 from hudi_format.base.stored_file import open_stored

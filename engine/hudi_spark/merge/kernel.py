@@ -107,7 +107,9 @@ def _from_last_natural(numbered: pa.Table) -> pa.Table:
     Clauses: MG-005, MG-011.
     """
     natural = numbered.filter(numbered.column("natural"))
-    last = natural.group_by(_CODE).aggregate([(_SEQUENCE, "max")])
+    if not natural.num_rows:
+        return numbered.append_column(_SHIELDED, pa.repeat(pa.scalar(value=False), numbered.num_rows))
+    last = natural.group_by(_CODE, use_threads=False).aggregate([(_SEQUENCE, "max")])
     position = pc.index_in(numbered.column(_CODE), value_set=last.column(_CODE).combine_chunks())
     barrier = pc.fill_null(last.column(f"{_SEQUENCE}_max").take(position), -1)
     shielded = numbered.append_column(_SHIELDED, pc.is_valid(position))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import orc
 
 from hudi_format.base.parquet_bytes import MAXIMUM_ROWS, MAXIMUM_UNPACKED_BYTES
+from hudi_format.base.stored_file import as_native
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.limits import columns_limit
 from hudi_format.schemas import arrow_schema
@@ -21,7 +22,7 @@ ORC_SCHEMA_KEY: Final = "orc.avro.schema"
 _FAR_MOMENT: Final = "ORC timestamp"
 
 
-def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
+def open_orc(source: io.RawIOBase | pa.NativeFile, file: str) -> orc.ORCFile:
     """An ORC file with its tail read and its declared sizes checked.
 
     Raises:
@@ -31,7 +32,7 @@ def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
 
     """
     with _refusing(file, "no ORC file"):
-        opened = orc.ORCFile(pa.PythonFile(source, mode="r"))
+        opened = orc.ORCFile(as_native(source))
         rows, length, columns = opened.nrows, opened.content_length, len(opened.schema.names)
         limit = min(MAXIMUM_UNPACKED_BYTES, columns_limit(source.seek(0, io.SEEK_END)))
     if rows > MAXIMUM_ROWS or max(length, 8 * rows * columns) > limit:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hudi_format.base.stored_file import SMALL, as_native
 from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.limits import columns_limit, rows_limit
 
@@ -15,7 +16,7 @@ MAXIMUM_ROWS = 100_000_000
 MAXIMUM_UNPACKED_BYTES = 16 * 1024**3
 
 
-def read_parquet(source: bytes | io.RawIOBase, file: str, offset: int | None, reason: str, clause: str) -> pa.Table:
+def read_parquet(source: bytes, file: str, offset: int | None, reason: str, clause: str) -> pa.Table:
     """All rows of a Parquet file.
 
     Raises:
@@ -23,15 +24,14 @@ def read_parquet(source: bytes | io.RawIOBase, file: str, offset: int | None, re
 
     """
     opened = open_parquet(source, file, offset, reason, clause)
-    size = len(source) if isinstance(source, bytes) else source.seek(0, io.SEEK_END)
-    if opened.metadata.num_rows > rows_limit(size):
-        raise _exceeded(opened, size, clause, file, offset)
+    if opened.metadata.num_rows > rows_limit(len(source)):
+        raise _exceeded(opened, len(source), clause, file, offset)
     with refusing(reason, clause, file, offset, "the Parquet data does not decode"):
         return opened.read()
 
 
 def open_parquet(
-    source: bytes | io.RawIOBase, file: str, offset: int | None, reason: str, clause: str
+    source: bytes | io.RawIOBase | pa.NativeFile, file: str, offset: int | None, reason: str, clause: str
 ) -> pq.ParquetFile:
     """A Parquet file with its footer read and its declared sizes checked.
 
@@ -40,7 +40,7 @@ def open_parquet(
 
     """
     with refusing(reason, clause, file, offset, "no Parquet file"):
-        stream = pa.BufferReader(_owned(source)) if isinstance(source, bytes) else pa.PythonFile(source, mode="r")
+        stream = as_native(source)
         opened = pq.ParquetFile(stream, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False)
         metadata = opened.metadata
         sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
@@ -50,13 +50,6 @@ def open_parquet(
     if metadata.num_rows > MAXIMUM_ROWS or unpacked > min(MAXIMUM_UNPACKED_BYTES, columns_limit(size)):
         raise _exceeded(opened, size, clause, file, offset)
     return opened
-
-
-def _owned(data: bytes) -> pa.Buffer:
-    """The bytes in Arrow's memory: its threads may drop them when the interpreter has ended."""
-    owned = pa.allocate_buffer(len(data))
-    pa.FixedSizeBufferWriter(owned).write(data)
-    return owned
 
 
 def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset: int | None) -> FormatError:
@@ -69,10 +62,12 @@ def read_rows(
     opened: pq.ParquetFile, source: Any, columns: Sequence[str] | None, row_filter: pc.Expression | None
 ) -> pa.Table:
     """Rows that match, columns in the order requested; row groups that cannot match are not read."""
-    present = set(opened.schema_arrow.names)
+    present, metadata = set(opened.schema_arrow.names), opened.metadata
     wanted = list(opened.schema_arrow.names) if columns is None else [name for name in columns if name in present]
     if row_filter is None:
-        return opened.read(columns=wanted).select(wanted)
+        # To hand a few values to other threads takes longer than to decode them.
+        threads = sum(metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)) > SMALL
+        return opened.read(columns=wanted, use_threads=threads).select(wanted)
     return pq.read_table(
         source, columns=wanted, filters=row_filter, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
     ).select(wanted)

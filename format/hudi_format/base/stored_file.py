@@ -6,22 +6,41 @@ import time
 from typing import Final
 from weakref import WeakSet
 
+import pyarrow as pa
+
 from hudi_format.storage import Storage
 
+SMALL: Final = 1 << 20
+"""Bytes that are read sooner than several ranges of them."""
 _LENT: Final = WeakSet["_StoredFile"]()
 """Streams that a thread of Arrow may still hold."""
 _LONGEST_WAIT: Final = 2.0
 """Seconds; whoever keeps a stream open until the end does not need more."""
 
 
-def open_stored(storage: Storage, path: str) -> io.RawIOBase:
-    """A file of a storage as a stream.
+def open_stored(storage: Storage, path: str) -> io.RawIOBase | pa.NativeFile:
+    """A file of a storage as a stream; a small one is read at once, and Arrow needs no interpreter for its bytes.
 
     Raises:
         FileNotFoundError: it is not there, or goes while the stream is read.
 
     """
-    return _StoredFile(storage, path, storage.size(path))
+    size = storage.size(path)
+    return as_native(storage.read_range(path, 0, size)) if size <= SMALL else _StoredFile(storage, path, size)
+
+
+def as_native(source: bytes | io.RawIOBase | pa.NativeFile) -> pa.NativeFile:
+    """Bytes or a stream as a file of Arrow."""
+    if isinstance(source, pa.NativeFile):
+        return source
+    return pa.BufferReader(_owned(source)) if isinstance(source, bytes) else pa.PythonFile(source, mode="r")
+
+
+def _owned(data: bytes) -> pa.Buffer:
+    """The bytes in Arrow's memory: its threads may drop them when the interpreter has ended."""
+    owned = pa.allocate_buffer(len(data))
+    pa.FixedSizeBufferWriter(owned).write(data)
+    return owned
 
 
 class _StoredFile(io.RawIOBase):
