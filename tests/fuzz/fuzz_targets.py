@@ -291,6 +291,7 @@ TARGETS: tuple[Target, ...] = (
         lambda: golden(BASE),
         (
             base_files.read_base_file,
+            base_files.read_chosen,
             base_files.open_base_parquet,
             stored_file.open_stored,
             parquet_bytes.open_parquet,

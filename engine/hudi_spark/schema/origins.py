@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.base.files import Footer, base_file_footer, read_base_file
+from hudi_format.base.files import Choice, read_chosen
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.storage import Storage, open_storage
 from hudi_format.table.bootstrap_index import (
@@ -130,23 +130,19 @@ def read_base_rows(
     instant = instant_of(path)
     if external is not None:
         return columns.conform(_stitched(storage, path, schema, external), schema, path, instant)
-    footer = base_file_footer(storage, path)
-    names = [name for name in columns.names(schema, instant) if name in footer.schema.names]
-    if not names:
-        # Not one column of the answer is in the file: only its number of rows matters.
-        return columns.conform(_bare(footer), schema, path, instant)
-    expression = condition(columns.as_named_now(footer.schema, schema, instant))
-    return columns.conform(read_base_file(storage, path, names, expression), schema, path, instant)
+
+    def choose(stored: pa.Schema) -> Choice:
+        names = [name for name in columns.names(schema, instant) if name in stored.names]
+        # Where not one column of the answer is in the file, only its number of rows matters.
+        return names, condition(columns.as_named_now(stored, schema, instant)) if names else None
+
+    return columns.conform(read_chosen(storage, path, choose), schema, path, instant)
 
 
 def instant_of(path: str) -> str:
     """The instant in the name of a base file, empty where there is none."""
     name = parse_data_file_name(path.rpartition("/")[2])
     return name.instant if isinstance(name, BaseFileName) else ""
-
-
-def _bare(footer: Footer) -> pa.Table:
-    return pa.table({"": pa.nulls(footer.rows)})
 
 
 def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External) -> pa.Table:
@@ -168,10 +164,7 @@ def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External
 
 
 def _part(storage: Storage, path: str, names: list[str]) -> pa.Table:
-    footer = base_file_footer(storage, path)
-    present = [name for name in names if name in footer.schema.names]
-    # A column of no name keeps the number of rows where not one of the columns is requested.
-    return read_base_file(storage, path, present) if present else _bare(footer)
+    return read_chosen(storage, path, lambda stored: ([name for name in names if name in stored.names], None))
 
 
 _LOCAL = "file:"

@@ -1,7 +1,7 @@
 """Base files: rows and the footer's keys by the file's extension, and a Parquet writer of reproducible bytes."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -63,19 +63,48 @@ def read_base_file(
     Clauses: BF-001, BF-004, BF-010, SL-021.
 
     """
+    return read_chosen(storage, path, lambda _: (columns, filter))
+
+
+Choice = tuple[Sequence[str] | None, pc.Expression | None]
+"""The columns to read of a base file, all where it is None, and the filter."""
+
+
+def read_chosen(storage: Storage, path: str, choose: Callable[[pa.Schema], Choice]) -> pa.Table:
+    """As `read_base_file`: what is read is chosen by the columns of the file, which is opened once.
+
+    Where no column is chosen, a column of no name keeps the number of rows.
+
+    Raises:
+        FormatError, UnsupportedFormat, ValueError: as `read_base_file`; and what `choose` raises.
+
+    Clauses: BF-001, BF-004, BF-010, SL-021.
+
+    """
     _refuse_unbuilt(path)
     if path.endswith(_HFILE):
         with _there(path):
-            return read_hfile_base(storage, path, columns, filter)
+            _, rows, schema = hfile_base_footer(storage, path)
+            columns, expression = choose(schema)
+            return _bare(rows) if columns == [] else read_hfile_base(storage, path, columns, expression)
     with _there(path), open_stored(storage, path) as source:
         if path.endswith(_ORC):
-            return read_orc_rows(open_orc(source, path), path, columns, filter)
+            tail = open_orc(source, path)
+            columns, expression = choose(orc_schema(tail, path))
+            return _bare(tail.nrows) if columns == [] else read_orc_rows(tail, path, columns, expression)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
-        if filter is not None:
-            opened.schema_arrow.empty_table().filter(filter)
+        columns, expression = choose(opened.schema_arrow)
+        if columns == []:
+            return _bare(opened.metadata.num_rows)
+        if expression is not None:
+            opened.schema_arrow.empty_table().filter(expression)
         source.seek(0)
         with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the Parquet data does not decode"):
-            return _with_valid_texts(read_rows(opened, source, columns, filter))
+            return _with_valid_texts(read_rows(opened, source, columns, expression))
+
+
+def _bare(rows: int) -> pa.Table:
+    return pa.table({"": pa.nulls(rows)})
 
 
 def _with_valid_texts(rows: pa.Table) -> pa.Table:
