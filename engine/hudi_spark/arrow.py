@@ -28,12 +28,13 @@ from hudi_spark.read import (
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.table_state import InstantLike, instant_digits
 from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
 
 
 def read_arrow(
     path: str | Path,
-    as_of: str | None = None,
+    as_of: InstantLike | None = None,
     columns: Sequence[str] | None = None,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
     *,
@@ -43,7 +44,7 @@ def read_arrow(
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> pa.Table:
-    """The rows of a Hudi table, now or as of an instant.
+    """The rows of a Hudi table, now or as of an instant: digits, text such as `2025-01-31 12:00`, `datetime` or `date`.
 
     `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
     or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
@@ -57,14 +58,15 @@ def read_arrow(
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
-    query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    when = _digits(path, storage_options, as_of)
+    query = Query(when, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
 
 
 def read_incremental(
     path: str | Path,
-    begin: str,
-    end: str | None = None,
+    begin: InstantLike,
+    end: InstantLike | None = None,
     columns: Sequence[str] | None = None,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
     *,
@@ -75,7 +77,8 @@ def read_incremental(
 ) -> pa.Table:
     """The rows that were changed after `begin` and up to `end`, each as it is at the end; the rest as `read_arrow`.
 
-    Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+    Bounds are completion times, before table version 8 requested times, written as `as_of` there; `earliest` leaves the
+    begin open.
 
     Raises:
         HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `read_arrow`.
@@ -90,16 +93,16 @@ def read_incremental(
         meta_columns=meta_columns,
         readings=readings_named(readings),
         configs=configs or {},
-        begin=begin,
-        end=end,
+        begin=_begin(path, storage_options, begin),
+        end=_digits(path, storage_options, end),
     )
     return _rows(path, storage_options, query)
 
 
 def read_changes(
     path: str | Path,
-    begin: str,
-    end: str | None = None,
+    begin: InstantLike,
+    end: InstantLike | None = None,
     *,
     commit_time: bool = False,
     readings: Reading | Readings = "released",
@@ -119,14 +122,15 @@ def read_changes(
     Clauses: CD-001, CD-002, CD-006, IN-002.
 
     """
-    query = ChangesQuery(begin, end, commit_time, readings_named(readings), dict(configs or {}))
+    first, last = _begin(path, storage_options, begin), _digits(path, storage_options, end)
+    query = ChangesQuery(first, last, commit_time, readings_named(readings), dict(configs or {}))
     return _rows(path, storage_options, query)
 
 
 def explain(
     path: str | Path,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
-    as_of: str | None = None,
+    as_of: InstantLike | None = None,
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Pruned:
@@ -140,15 +144,14 @@ def explain(
 
     """
     with boundary(path):
-        return plan_query(
-            table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
-        ).pruned
+        query = Query(_digits(path, storage_options, as_of), filter=filter, configs=configs or {})
+        return plan_query(table_storage(path, storage_options), query).pruned
 
 
 def read_stream(
     path: str | Path,
     checkpoint: str | Path,
-    begin: str = EARLIEST,
+    begin: InstantLike = EARLIEST,
     *,
     changes: bool = False,
     poll_seconds: float | None = None,
@@ -171,9 +174,19 @@ def read_stream(
     read = read_changes if changes else read_incremental
     with boundary(path):
         checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
-        for one in batch_ranges(table_storage(path, storage_options), checkpoints, begin, poll_seconds):
+        first = _begin(path, storage_options, begin)
+        for one in batch_ranges(table_storage(path, storage_options), checkpoints, first, poll_seconds):
             rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
             yield Batch(one.number, one.begin, one.end, rows)
+
+
+def _begin(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike) -> str:
+    with boundary(path):
+        return instant_digits(given, lambda: table_storage(path, storage_options))
+
+
+def _digits(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike | None) -> str | None:
+    return None if given is None else _begin(path, storage_options, given)
 
 
 def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:
