@@ -10,6 +10,7 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
+from hudi_spark.arrow import batches_of
 from hudi_spark.errors import SkippedBytes, boundary
 from hudi_spark.fsck import Violation, check_table
 from hudi_spark.metadata import Finding, validate_metadata_table
@@ -190,6 +191,21 @@ class HudiTable(TableWrites):
 
         """
         return self._frame(Query(self._digits(instant), columns, filter, meta_columns))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The newest state as an Arrow stream, for what reads such: DuckDB, Polars, pandas, DataFusion, PyArrow.
+
+        It is read in this process without a Spark job, at most four file slices at a time.
+
+        Raises:
+            HudiError: the table is refused.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: RD-001, RD-013.
+
+        """
+        with boundary(self._storage.base):
+            return batches_of(self._storage, self._resolved(Query())).__arrow_c_stream__(requested_schema)
 
     def read_optimized(
         self,

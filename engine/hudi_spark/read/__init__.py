@@ -7,7 +7,7 @@ from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
 from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import UNMERGED, Plan, Query, plan_query, read_context, slice_task
-from hudi_spark.read.queries import AnyPlan, AnyQuery, plan_any, read_query, table_storage
+from hudi_spark.read.queries import AnyPlan, AnyQuery, plan_any, read_query, stream_any, table_storage
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 from hudi_spark.table_state import EARLIEST
 
@@ -42,6 +42,7 @@ __all__ = [
     "run_change_task",
     "run_task",
     "slice_task",
+    "stream_any",
     "table_info",
     "table_storage",
 ]
