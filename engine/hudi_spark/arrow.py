@@ -52,8 +52,9 @@ def read_arrow(
 ) -> pa.Table:
     """The rows of a Hudi table, now or as of an instant: digits, text such as `2025-01-31 12:00`, `datetime` or `date`.
 
-    `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
-    or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
+    `filter` is SQL text, `"fare > 10 AND city IN ('oslo', 'lima')"`, or a list:
+    `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]` or `["not", f]`.
+    Skipped bytes of log files are reported as `DamagedLogWarning`.
     `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
     `{"fs.s3a.endpoint": ...}`.
 
@@ -85,8 +86,8 @@ def read_batches(
 ) -> pa.RecordBatchReader:
     """The rows of `read_arrow` as a stream of record batches; with `begin`, and `end`, those of `read_incremental`.
 
-    The table is planned at once, so that what is refused is refused here; file slices are read as batches are asked
-    for, at most four at a time. The reader can be read once, by anything that takes `__arrow_c_stream__`.
+    The table is planned at once, so that what is refused is refused here; file slices are read as batches are
+    requested, at most four at a time. The reader can be read once, by anything that takes `__arrow_c_stream__`.
 
     Raises:
         HudiError: as `read_arrow` and `read_incremental`; CONFIG_INVALID for a range together with `as_of` or

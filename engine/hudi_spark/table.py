@@ -161,6 +161,7 @@ class HudiTable(TableWrites):
 
         Columns and filter given here reach the files of slices with logs, too;
         of what is selected from the DataFrame later, that holds for slices without logs only.
+        `filter` is SQL text, `"fare > 10 AND city = 'oslo'"`, or a list, `["fare", ">", 10]`.
 
         Raises:
             HudiError: the table or the request is refused.

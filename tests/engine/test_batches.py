@@ -101,7 +101,7 @@ def test_at_most_four_slices_are_held_at_a_time(wide: Path):
     assert most < 8 * slice_bytes < PARTITIONS * slice_bytes
 
 
-def test_slices_are_read_when_batches_are_asked_for(wide: Path):
+def test_slices_are_read_when_batches_are_requested(wide: Path):
     reader = read_batches(wide, columns=["part"])
     assert next(iter(reader)).num_rows == ROWS_A_PARTITION
     reader.close()
@@ -150,7 +150,7 @@ def test_a_stream_of_one_table_is_written_to_another(wide: Path, tmp_path: Path)
     assert read_arrow(tmp_path / "copy").sort_by("id") == read_arrow(wide).sort_by("id")
 
 
-def test_a_table_object_is_a_stream_as_often_as_it_is_asked(spark: Any, tmp_path: Path):
+def test_a_table_object_is_a_new_stream_each_time(spark: Any, tmp_path: Path):
     table = HudiTable(spark, table_of(tmp_path / "t"))
     whole = read_arrow(tmp_path / "t")
     assert pa.table(table) == pa.RecordBatchReader.from_stream(table).read_all() == whole
