@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
 from hudi_spark.arrow import batches_of
-from hudi_spark.errors import SkippedBytes, boundary
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
 from hudi_spark.fsck import Violation, check_table
 from hudi_spark.metadata import Finding, validate_metadata_table
 from hudi_spark.options import of_reads
@@ -41,16 +42,18 @@ from hudi_spark.table_state import (
     InstantLike,
     full_timeline,
     instant_digits,
+    load_configuration,
     load_snapshot,
     load_table,
 )
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
-from hudi_spark.write import TableDefinition
+from hudi_spark.write import TableDefinition, html_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Item = TypeVar("Item")
+_SHOWN: Final = 10
 
 
 class Listing(tuple[Item, ...]):
@@ -149,6 +152,33 @@ class HudiTable(TableWrites):
 
         """
         return recover_table(spark, _session_storage(spark, path, storage_options), known or RecoveryHints())
+
+    def __repr__(self) -> str:
+        try:
+            with boundary(self._storage.base):
+                known = load_configuration(self._storage)
+        except (HudiError, UnsupportedFeature) as error:
+            return f"<HudiTable {self._storage.base}: {getattr(error, 'reason', error)}>"
+        return f"<HudiTable {self._storage.base}: {known.name}, {known.table_type}, table version {known.version}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the table is, its columns, and its last ten actions, the newest first."""
+        try:
+            info, actions = self.info(), self.timeline()
+        except (HudiError, UnsupportedFeature) as error:
+            return f"<p>{escape(repr(self))}</p><p>{escape(str(error))}</p>"
+        facts = [
+            ("path", str(self._storage.base)),
+            ("type", f"{info.table_type}, table version {info.version}, {info.merge_mode}"),
+            ("key", ", ".join(info.record_key) or "generated"),
+            ("partitions", ", ".join(info.partition_by) or "none"),
+            ("ordering", ", ".join(info.ordering) or "none"),
+            ("columns", ", ".join(f"{column.name} {column.type}" for column in info.schema)),
+        ]
+        newest = [(one.requested, one.completed or "", one.action, one.state) for one in reversed(actions[-_SHOWN:])]
+        shown = html_table(newest, ("requested", "completed", "action", "state"))
+        count = f"<p>{len(newest)} of {len(actions)} actions of the active timeline</p>"
+        return f"<p><b>{escape(info.name)}</b></p>{html_table(facts)}{count}{shown}"
 
     def snapshot(
         self,
