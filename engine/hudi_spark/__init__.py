@@ -5,6 +5,7 @@ from hudi_spark.arrow import (
     create_arrow,
     explain,
     read_arrow,
+    read_batches,
     read_changes,
     read_incremental,
     read_stream,
@@ -16,6 +17,7 @@ from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError,
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import RecoveryHints
 from hudi_spark.table import HudiTable
+from hudi_spark.write.action import Outcome
 from hudi_spark.write.creation import TableDefinition
 from hudi_spark.write.writer import retry_on_conflict
 
@@ -23,6 +25,7 @@ __all__ = [
     "DamagedLogWarning",
     "HudiError",
     "HudiTable",
+    "Outcome",
     "OutcomeUnknownError",
     "Readings",
     "RecoveryHints",
@@ -33,6 +36,7 @@ __all__ = [
     "create_arrow",
     "explain",
     "read_arrow",
+    "read_batches",
     "read_changes",
     "read_incremental",
     "read_stream",

@@ -2,13 +2,15 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
+from hudi_format.storage import Storage
 
 from hudi_spark.concurrency import Effects, hooks_of_environment
-from hudi_spark.errors import DamagedLogWarning, SkippedBytes, boundary
+from hudi_spark.errors import DamagedLogWarning, HudiError, Reason, SkippedBytes, boundary, typed_errors
 from hudi_spark.fsck import Violation, check
 from hudi_spark.pruning import Pruned
 from hudi_spark.read import (
@@ -21,19 +23,24 @@ from hudi_spark.read import (
     InProcess,
     Query,
     batch_ranges,
+    plan_any,
     plan_query,
     read_query,
+    stream_any,
     table_storage,
 )
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.table_state import InstantLike, instant_digits
 from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
+
+_ROWS_A_BATCH: Final = 1 << 16
 
 
 def read_arrow(
     path: str | Path,
-    as_of: str | None = None,
+    as_of: InstantLike | None = None,
     columns: Sequence[str] | None = None,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
     *,
@@ -43,10 +50,11 @@ def read_arrow(
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> pa.Table:
-    """The rows of a Hudi table, now or as of an instant.
+    """The rows of a Hudi table, now or as of an instant: digits, text such as `2025-01-31 12:00`, `datetime` or `date`.
 
-    `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
-    or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
+    `filter` is SQL text, `"fare > 10 AND city IN ('oslo', 'lima')"`, or a list:
+    `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]` or `["not", f]`.
+    Skipped bytes of log files are reported as `DamagedLogWarning`.
     `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
     `{"fs.s3a.endpoint": ...}`.
 
@@ -57,14 +65,90 @@ def read_arrow(
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
-    query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    when = _digits(path, storage_options, as_of)
+    query = Query(when, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
+
+
+def read_batches(
+    path: str | Path,
+    as_of: InstantLike | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    *,
+    begin: InstantLike | None = None,
+    end: InstantLike | None = None,
+    meta_columns: bool = False,
+    read_optimized: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.RecordBatchReader:
+    """The rows of `read_arrow` as a stream of record batches; with `begin`, and `end`, those of `read_incremental`.
+
+    The table is planned at once, so that what is refused is refused here; file slices are read as batches are
+    requested, at most four at a time. The reader can be read once, by anything that takes `__arrow_c_stream__`.
+
+    Raises:
+        HudiError: as `read_arrow` and `read_incremental`; CONFIG_INVALID for a range together with `as_of` or
+            `read_optimized`. While batches are read: RANGE_NOT_RETAINED where a clean was faster.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, RD-012, RD-013, RD-014, IN-001.
+
+    """
+    query = Query(None, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    if begin is None and end is None:
+        query = replace(query, as_of=_digits(path, storage_options, as_of))
+    else:
+        first = _begin(path, storage_options, EARLIEST if begin is None else begin)
+        query = _ranged(query, as_of, first, _digits(path, storage_options, end))
+    with boundary(path):
+        return batches_of(table_storage(path, storage_options), query)
+
+
+def _ranged(query: Query, as_of: InstantLike | None, begin: str, end: str | None) -> IncrementalQuery:
+    if as_of is not None or query.read_optimized:
+        message = "a range has begin and end, and neither as_of nor read_optimized"
+        hint = "leave begin and end out for a snapshot"
+        raise HudiError(Reason.CONFIG_INVALID, "IN-002", message, hint=hint)
+    return IncrementalQuery(
+        columns=query.columns,
+        filter=query.filter,
+        meta_columns=query.meta_columns,
+        readings=query.readings,
+        configs=query.configs,
+        begin=begin,
+        end=end,
+    )
+
+
+def batches_of(storage: Storage, query: AnyQuery) -> pa.RecordBatchReader:
+    """The answer of a query as a stream, planned now and read later.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-013, RD-014.
+
+    """
+    with typed_errors():
+        plan = plan_any(storage, query)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with boundary(storage.base):
+            for part in stream_any(storage, plan):
+                warn_of_damage(part.skipped)
+                yield from part.rows.to_batches(max_chunksize=_ROWS_A_BATCH)
+
+    return pa.RecordBatchReader.from_batches(plan.schema, batches())
 
 
 def read_incremental(
     path: str | Path,
-    begin: str,
-    end: str | None = None,
+    begin: InstantLike,
+    end: InstantLike | None = None,
     columns: Sequence[str] | None = None,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
     *,
@@ -75,7 +159,8 @@ def read_incremental(
 ) -> pa.Table:
     """The rows that were changed after `begin` and up to `end`, each as it is at the end; the rest as `read_arrow`.
 
-    Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+    Bounds are completion times, before table version 8 requested times, written as `as_of` there; `earliest` leaves the
+    begin open.
 
     Raises:
         HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `read_arrow`.
@@ -90,16 +175,16 @@ def read_incremental(
         meta_columns=meta_columns,
         readings=readings_named(readings),
         configs=configs or {},
-        begin=begin,
-        end=end,
+        begin=_begin(path, storage_options, begin),
+        end=_digits(path, storage_options, end),
     )
     return _rows(path, storage_options, query)
 
 
 def read_changes(
     path: str | Path,
-    begin: str,
-    end: str | None = None,
+    begin: InstantLike,
+    end: InstantLike | None = None,
     *,
     commit_time: bool = False,
     readings: Reading | Readings = "released",
@@ -119,14 +204,15 @@ def read_changes(
     Clauses: CD-001, CD-002, CD-006, IN-002.
 
     """
-    query = ChangesQuery(begin, end, commit_time, readings_named(readings), dict(configs or {}))
+    first, last = _begin(path, storage_options, begin), _digits(path, storage_options, end)
+    query = ChangesQuery(first, last, commit_time, readings_named(readings), dict(configs or {}))
     return _rows(path, storage_options, query)
 
 
 def explain(
     path: str | Path,
     filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
-    as_of: str | None = None,
+    as_of: InstantLike | None = None,
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Pruned:
@@ -140,15 +226,14 @@ def explain(
 
     """
     with boundary(path):
-        return plan_query(
-            table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
-        ).pruned
+        query = Query(_digits(path, storage_options, as_of), filter=filter, configs=configs or {})
+        return plan_query(table_storage(path, storage_options), query).pruned
 
 
 def read_stream(
     path: str | Path,
     checkpoint: str | Path,
-    begin: str = EARLIEST,
+    begin: InstantLike = EARLIEST,
     *,
     changes: bool = False,
     poll_seconds: float | None = None,
@@ -171,9 +256,19 @@ def read_stream(
     read = read_changes if changes else read_incremental
     with boundary(path):
         checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
-        for one in batch_ranges(table_storage(path, storage_options), checkpoints, begin, poll_seconds):
+        first = _begin(path, storage_options, begin)
+        for one in batch_ranges(table_storage(path, storage_options), checkpoints, first, poll_seconds):
             rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
             yield Batch(one.number, one.begin, one.end, rows)
+
+
+def _begin(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike) -> str:
+    with boundary(path):
+        return instant_digits(given, lambda: table_storage(path, storage_options))
+
+
+def _digits(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike | None) -> str | None:
+    return None if given is None else _begin(path, storage_options, given)
 
 
 def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:
@@ -194,7 +289,7 @@ def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:
 
 def write_arrow(
     path: str | Path,
-    rows: pa.Table | None = None,
+    rows: Any = None,
     operation: str = "",
     *,
     filter: Any = None,  # noqa: A002 - the word that reads use
@@ -204,8 +299,11 @@ def write_arrow(
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """One write to a Hudi table, in this process: for what fits into its memory.
+    """One write to a Hudi table, in this process.
 
+    `rows`: an Arrow table, a record batch, or what can be read once: a `RecordBatchReader`, anything with
+    `__arrow_c_stream__` (of Polars, DuckDB, pandas, DataFusion), an iterator of batches. A stream is stored below
+    `TMPDIR` first, and written in parts.
     `operation`: insert, upsert, bulk_insert, delete (of `rows`, or of the stored rows that `filter` chooses),
     insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update; empty for the one that
     the options name, or an upsert.

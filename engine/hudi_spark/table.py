@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
-from hudi_spark.errors import SkippedBytes, boundary
+from hudi_spark.arrow import batches_of
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
 from hudi_spark.fsck import Violation, check_table
 from hudi_spark.metadata import Finding, validate_metadata_table
 from hudi_spark.options import of_reads
@@ -34,14 +36,24 @@ from hudi_spark.read import (
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark, use_same_python
-from hudi_spark.table_state import FileSlice, Instant, full_timeline, load_snapshot, load_table
+from hudi_spark.table_state import (
+    FileSlice,
+    Instant,
+    InstantLike,
+    full_timeline,
+    instant_digits,
+    load_configuration,
+    load_snapshot,
+    load_table,
+)
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
-from hudi_spark.write import TableDefinition
+from hudi_spark.write import TableDefinition, html_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Item = TypeVar("Item")
+_SHOWN: Final = 10
 
 
 class Listing(tuple[Item, ...]):
@@ -141,6 +153,33 @@ class HudiTable(TableWrites):
         """
         return recover_table(spark, _session_storage(spark, path, storage_options), known or RecoveryHints())
 
+    def __repr__(self) -> str:
+        try:
+            with boundary(self._storage.base):
+                known = load_configuration(self._storage)
+        except (HudiError, UnsupportedFeature) as error:
+            return f"<HudiTable {self._storage.base}: {getattr(error, 'reason', error)}>"
+        return f"<HudiTable {self._storage.base}: {known.name}, {known.table_type}, table version {known.version}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the table is, its columns, and its last ten actions, the newest first."""
+        try:
+            info, actions = self.info(), self.timeline()
+        except (HudiError, UnsupportedFeature) as error:
+            return f"<p>{escape(repr(self))}</p><p>{escape(str(error))}</p>"
+        facts = [
+            ("path", str(self._storage.base)),
+            ("type", f"{info.table_type}, table version {info.version}, {info.merge_mode}"),
+            ("key", ", ".join(info.record_key) or "generated"),
+            ("partitions", ", ".join(info.partition_by) or "none"),
+            ("ordering", ", ".join(info.ordering) or "none"),
+            ("columns", ", ".join(f"{column.name} {column.type}" for column in info.schema)),
+        ]
+        newest = [(one.requested, one.completed or "", one.action, one.state) for one in reversed(actions[-_SHOWN:])]
+        shown = html_table(newest, ("requested", "completed", "action", "state"))
+        count = f"<p>{len(newest)} of {len(actions)} actions of the active timeline</p>"
+        return f"<p><b>{escape(info.name)}</b></p>{html_table(facts)}{count}{shown}"
+
     def snapshot(
         self,
         columns: Sequence[str] | None = None,
@@ -152,6 +191,7 @@ class HudiTable(TableWrites):
 
         Columns and filter given here reach the files of slices with logs, too;
         of what is selected from the DataFrame later, that holds for slices without logs only.
+        `filter` is SQL text, `"fare > 10 AND city = 'oslo'"`, or a list, `["fare", ">", 10]`.
 
         Raises:
             HudiError: the table or the request is refused.
@@ -164,13 +204,15 @@ class HudiTable(TableWrites):
 
     def as_of(
         self,
-        instant: str,
+        instant: InstantLike,
         columns: Sequence[str] | None = None,
         filter: Any = None,  # noqa: A002 - the word that Spark uses
         *,
         meta_columns: bool = False,
     ) -> "DataFrame":
-        """The state as of an instant, given in 17 or 14 digits.
+        """The state as of an instant: digits, text such as `2025-01-31 12:00:00`, a `datetime` or a `date`.
+
+        Text and values without a time zone are in that of the timeline; a date is its midnight.
 
         Raises:
             HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, or as `snapshot`.
@@ -179,7 +221,22 @@ class HudiTable(TableWrites):
         Clauses: RD-010, RD-014, TM-002.
 
         """
-        return self._frame(Query(instant, columns, filter, meta_columns))
+        return self._frame(Query(self._digits(instant), columns, filter, meta_columns))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The newest state as an Arrow stream, for what reads such: DuckDB, Polars, pandas, DataFusion, PyArrow.
+
+        It is read in this process without a Spark job, at most four file slices at a time.
+
+        Raises:
+            HudiError: the table is refused.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: RD-001, RD-013.
+
+        """
+        with boundary(self._storage.base):
+            return batches_of(self._storage, self._resolved(Query())).__arrow_c_stream__(requested_schema)
 
     def read_optimized(
         self,
@@ -187,7 +244,7 @@ class HudiTable(TableWrites):
         filter: Any = None,  # noqa: A002 - the word that Spark uses
         *,
         meta_columns: bool = False,
-        as_of: str | None = None,
+        as_of: InstantLike | None = None,
     ) -> "DataFrame":
         """The rows of the newest base files, without what only logs hold.
 
@@ -198,12 +255,12 @@ class HudiTable(TableWrites):
         Clauses: RD-009, RD-015.
 
         """
-        return self._frame(Query(as_of, columns, filter, meta_columns, read_optimized=True))
+        return self._frame(Query(self._digits(as_of), columns, filter, meta_columns, read_optimized=True))
 
     def incremental(
         self,
-        begin: str,
-        end: str | None = None,
+        begin: InstantLike,
+        end: InstantLike | None = None,
         columns: Sequence[str] | None = None,
         filter: Any = None,  # noqa: A002 - the word that Spark uses
         *,
@@ -211,7 +268,8 @@ class HudiTable(TableWrites):
     ) -> "DataFrame":
         """The rows that were changed after `begin` and up to `end`, each as it is at the end.
 
-        Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+        Bounds are completion times, before table version 8 requested times, written as in `as_of`; `earliest` leaves
+        the begin open.
 
         Raises:
             HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `snapshot`.
@@ -221,10 +279,16 @@ class HudiTable(TableWrites):
 
         """
         return self._frame(
-            IncrementalQuery(columns=columns, filter=filter, meta_columns=meta_columns, begin=begin, end=end)
+            IncrementalQuery(
+                columns=columns,
+                filter=filter,
+                meta_columns=meta_columns,
+                begin=self._begin(begin),
+                end=self._digits(end),
+            )
         )
 
-    def changes(self, begin: str, end: str | None = None, *, commit_time: bool = False) -> "DataFrame":
+    def changes(self, begin: InstantLike, end: InstantLike | None = None, *, commit_time: bool = False) -> "DataFrame":
         """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
 
         `commit_time` puts the instant of each change before it, `_hoodie_commit_time`: to replay a feed, sort by it and
@@ -238,7 +302,9 @@ class HudiTable(TableWrites):
         Clauses: CD-001, CD-002, CD-006, IN-002.
 
         """
-        return self._run(ChangesQuery(begin, end, commit_time, self._readings, of_reads(self._configs)))
+        return self._run(
+            ChangesQuery(self._begin(begin), self._digits(end), commit_time, self._readings, of_reads(self._configs))
+        )
 
     def latest_checkpoint(self) -> str | None:
         """The time up to which every change is there and none will be added: the `begin` to go on from later.
@@ -253,7 +319,7 @@ class HudiTable(TableWrites):
     def stream(
         self,
         checkpoint: str | Path,
-        begin: str = EARLIEST,
+        begin: InstantLike = EARLIEST,
         *,
         changes: bool = False,
         poll_seconds: float | None = None,
@@ -272,7 +338,9 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            for batch in batch_ranges(self._storage, Checkpoints(table_storage(checkpoint)), begin, poll_seconds):
+            for batch in batch_ranges(
+                self._storage, Checkpoints(table_storage(checkpoint)), self._begin(begin), poll_seconds
+            ):
                 read = self.changes if changes else self.incremental
                 yield Batch(batch.number, batch.begin, batch.end, read(batch.begin, batch.end))
 
@@ -286,18 +354,18 @@ class HudiTable(TableWrites):
             whole = full_timeline(self._storage, configuration, active) if include_history else active
             return Listing(whole.instants)
 
-    def file_slices(self, as_of: str | None = None) -> Listing[FileSlice]:
+    def file_slices(self, as_of: InstantLike | None = None) -> Listing[FileSlice]:
         """The slices that a snapshot reads, by partition and file id.
 
         Clauses: RD-004, RD-008.
         """
         with boundary(self._storage.base):
-            return Listing(load_snapshot(self._storage, self._readings, as_of).slices)
+            return Listing(load_snapshot(self._storage, self._readings, self._digits(as_of)).slices)
 
     def explain(
         self,
         filter: Any = None,  # noqa: A002 - the word that Spark uses
-        as_of: str | None = None,
+        as_of: InstantLike | None = None,
     ) -> Pruned:
         """What a snapshot with this filter reads, and by what means it leaves files out; printed, one a line.
 
@@ -309,7 +377,7 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            return plan_query(self._storage, self._resolved(Query(as_of, None, filter))).pruned
+            return plan_query(self._storage, self._resolved(Query(self._digits(as_of), None, filter))).pruned
 
     def info(self) -> TableInfo:
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
@@ -351,6 +419,13 @@ class HudiTable(TableWrites):
         Clauses: RD-013.
         """
         return tuple(sorted(self._skipped.value))
+
+    def _begin(self, given: InstantLike) -> str:
+        with boundary(self._storage.base):
+            return instant_digits(given, lambda: self._storage)
+
+    def _digits(self, given: InstantLike | None) -> str | None:
+        return None if given is None else self._begin(given)
 
     def _frame(self, query: Query) -> "DataFrame":
         return self._run(self._resolved(query))

@@ -16,6 +16,7 @@ from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.spark import OnSpark
+from hudi_spark.table_state import InstantLike
 from hudi_spark.write import (
     IndexRequest,
     Outcome,
@@ -32,6 +33,8 @@ from hudi_spark.write import (
 class UndoneTable(ABC):
     """Rollback, savepoint and restore of one table.
 
+    An action is named by its requested time to the millisecond: digits, text, or a `datetime`, as in `HudiTable.as_of`.
+
     Clauses: RB-003, SR-001, SR-004.
     """
 
@@ -39,7 +42,9 @@ class UndoneTable(ABC):
     def _services(self) -> TableServices:
         """The services of the table."""
 
-    def rollback(self, instant: str, configs: Mapping[str, str] | None = None, *, unschedule: bool = False) -> Outcome:
+    def rollback(
+        self, instant: InstantLike, configs: Mapping[str, str] | None = None, *, unschedule: bool = False
+    ) -> Outcome:
         """Take back an action that has not completed, and whose writer is gone.
 
         Of a table service the attempt is taken back and its plan stays; with `unschedule` the plan goes as well. What
@@ -54,7 +59,7 @@ class UndoneTable(ABC):
         return self._services().rollback(instant, configs, unschedule=unschedule)
 
     def savepoint(
-        self, instant: str | None = None, comment: str = "", configs: Mapping[str, str] | None = None
+        self, instant: InstantLike | None = None, comment: str = "", configs: Mapping[str, str] | None = None
     ) -> Outcome:
         """Keep what the table was at a completed write, at the newest one where none is named, until it is deleted.
 
@@ -67,7 +72,7 @@ class UndoneTable(ABC):
         """
         return self._services().savepoint(instant, comment, configs)
 
-    def delete_savepoint(self, instant: str, configs: Mapping[str, str] | None = None) -> Outcome:
+    def delete_savepoint(self, instant: InstantLike, configs: Mapping[str, str] | None = None) -> Outcome:
         """End a savepoint: what it kept is cleaned like other files.
 
         Raises:
@@ -78,7 +83,7 @@ class UndoneTable(ABC):
         """
         return self._services().delete_savepoint(instant, configs)
 
-    def restore(self, to: str, configs: Mapping[str, str] | None = None) -> Outcome:
+    def restore(self, to: InstantLike, configs: Mapping[str, str] | None = None) -> Outcome:
         """Bring the table back to what it was when a write, best one that is saved, had completed.
 
         Everything that came after is gone for good. Nobody else should be writing.
@@ -99,7 +104,7 @@ class MaintainedTable(UndoneTable):
     Clauses: CP-001, LK-004.
     """
 
-    def has_completed(self, instant: str) -> bool:
+    def has_completed(self, instant: InstantLike) -> bool:
         """Whether an action stands, by its requested time; what an OutcomeUnknownError leaves open.
 
         Raises:
@@ -124,7 +129,7 @@ class MaintainedTable(UndoneTable):
         """
         return self._services().schedule(service, configs)
 
-    def execute(self, instant: str, configs: Mapping[str, str] | None = None) -> Outcome:
+    def execute(self, instant: InstantLike, configs: Mapping[str, str] | None = None) -> Outcome:
         """Carry out a plan, by the time that `schedule` answered, no matter who made it.
 
         Raises:

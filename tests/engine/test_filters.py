@@ -79,7 +79,7 @@ def test_a_comparison_with_null_is_unknown_and_stays_so():
     "form",
     [
         [],
-        "n = 1",
+        "n like 1",
         ["n", "like", "1"],
         ["nothing", "=", "1"],
         ["n", "=", "one"],

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, scalar_of
 from hudi_spark.filters.grammar import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
+from hudi_spark.filters.sql import parse_sql
 
 Operand = Any
 """An Arrow array, a chunked array, or a `pyarrow.compute.Expression`."""
@@ -30,14 +31,18 @@ _NOT_HASHED: Final = frozenset(
 def filter_of(form: Any, schema: pa.Schema) -> Filter:
     """The filter that a request's form stands for, its columns known and its values of their types.
 
+    `form`: SQL text, or lists of the filter grammar.
+
     Raises:
         HudiError: CONFIG_INVALID for anything else.
 
     Clauses: RD-012.
 
     """
+    if isinstance(form, pc.Expression):
+        raise invalid(f"Arrow does not show what {str(form)[:60]} is made of; give SQL text, or a list")
     try:
-        condition = parse_filter(form, FUNCTIONS)
+        condition = parse_sql(form, schema) if isinstance(form, str) else parse_filter(form, FUNCTIONS)
     except FilterError as error:
         raise invalid(str(error)) from error
     _check(condition, schema)

@@ -13,9 +13,8 @@ from typing import Any, Final, Generic, TypeVar
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.table_state import DATA_ACTIONS, Timeline, is_clustering, load_table, time_range
+from hudi_spark.table_state import DATA_ACTIONS, EARLIEST, Timeline, is_clustering, load_table, time_range
 
-EARLIEST: Final = "earliest"
 Rows = TypeVar("Rows")
 _KEPT: Final = 100
 _DIGITS: Final = 12

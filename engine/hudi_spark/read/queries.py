@@ -3,9 +3,12 @@
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from hudi_format.errors import InvalidOption
@@ -17,9 +20,10 @@ from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, run_task
 from hudi_spark.schema import concatenate
-from hudi_spark.table_state import read_anew
+from hudi_spark.table_state import read_anew, why_lost
 
 _QUIET_SECONDS = 2.0
+_MOST_AT_A_TIME = 4
 
 
 def run_in_process(plan: Plan) -> SliceRows:
@@ -96,6 +100,32 @@ def run_any(plan: AnyPlan) -> SliceRows:
         return run_in_process(plan)
     with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
         return gather(list(pool.map(run_change_task, plan.tasks)), plan.schema)
+
+
+def stream_any(storage: Storage, plan: AnyPlan) -> Iterator[SliceRows]:
+    """The rows of a plan, task by task in its order: at most four are held at a time, and none once it is handed on.
+
+    Raises:
+        HudiError: the first error of a task; RANGE_NOT_RETAINED where a clean took a file after it was planned.
+        UnsupportedFeature: content that is not built.
+
+    Clauses: RD-014.
+
+    """
+    run: Callable[[Any], SliceRows] = run_task if isinstance(plan, Plan) else run_change_task
+    threads = min(_MOST_AT_A_TIME, os.cpu_count() or 1)
+    tasks: Iterator[Any] = iter(plan.tasks)
+    pool = ThreadPoolExecutor(max_workers=threads)
+    try:
+        waiting: deque[Future[SliceRows]] = deque(pool.submit(run, task) for task in islice(tasks, threads))
+        while waiting:
+            with typed_errors():
+                yield waiting.popleft().result()
+            waiting.extend(pool.submit(run, task) for task in islice(tasks, 1))
+    except HudiError as error:
+        raise why_lost(storage, error) from error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def read_query(storage: Storage, query: AnyQuery) -> SliceRows:

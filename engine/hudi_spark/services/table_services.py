@@ -15,6 +15,7 @@ from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
 from hudi_spark.services.time_to_live import DAYS_KEY, drop_old_partitions
 from hudi_spark.services.upgrade import change_version
+from hudi_spark.table_state import InstantLike, instant_digits
 from hudi_spark.write import Outcome, TableWriter, shown
 
 Configs = Mapping[str, str] | None
@@ -41,7 +42,7 @@ class TableServices:
             return running.schedule(self.writer.work(configs), service, params)
 
     @with_failures
-    def execute(self, requested: str, configs: Configs = None) -> Outcome:
+    def execute(self, requested: InstantLike, configs: Configs = None) -> Outcome:
         """What a plan requests is done.
 
         Raises:
@@ -49,7 +50,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("execute"):
-            return running.execute(self.writer.work(configs), requested)
+            return running.execute(self.writer.work(configs), self._named(requested))
 
     @with_failures
     def run(self, service: str, configs: Configs = None, **params: Any) -> Outcome | None:
@@ -156,7 +157,7 @@ class TableServices:
             return change_version(self.writer.work(configs), to, upgrade=False)
 
     @with_failures
-    def rollback(self, instant: str, configs: Configs = None, *, unschedule: bool = False) -> Outcome:
+    def rollback(self, instant: InstantLike, configs: Configs = None, *, unschedule: bool = False) -> Outcome:
         """Take back an action that has not completed; of a table service its attempt, or with `unschedule` its plan.
 
         Raises:
@@ -166,7 +167,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("rollback"):
-            return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
+            return roll_back(self.writer.work(configs), self._named(instant), unschedule=unschedule)
 
     def roll_back_failed_writes(self, configs: Configs = None) -> tuple[Outcome, ...]:
         """Roll back what failed writers left, unless the policy of failed writes says that nobody is to.
@@ -182,7 +183,7 @@ class TableServices:
             return roll_back_failed_writes(work, policy_of(work.options))
 
     @with_failures
-    def savepoint(self, instant: str | None = None, comment: str = "", configs: Configs = None) -> Outcome:
+    def savepoint(self, instant: InstantLike | None = None, comment: str = "", configs: Configs = None) -> Outcome:
         """Keep what the table was at a completed write, the newest one where none is named.
 
         Raises:
@@ -192,10 +193,11 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("savepoint"):
-            return savepoint(self.writer.work(configs), instant, comment)
+            named = None if instant is None else self._named(instant)
+            return savepoint(self.writer.work(configs), named, comment)
 
     @with_failures
-    def delete_savepoint(self, instant: str, configs: Configs = None) -> Outcome:
+    def delete_savepoint(self, instant: InstantLike, configs: Configs = None) -> Outcome:
         """End a savepoint.
 
         Raises:
@@ -205,10 +207,10 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base):
-            return delete_savepoint(self.writer.work(configs), instant)
+            return delete_savepoint(self.writer.work(configs), self._named(instant))
 
     @with_failures
-    def restore(self, to: str, configs: Configs = None, *, saved: bool = False) -> Outcome:
+    def restore(self, to: InstantLike, configs: Configs = None, *, saved: bool = False) -> Outcome:
         """Bring the table back to what it was at a completed write; `saved`: one that has a savepoint.
 
         Raises:
@@ -218,9 +220,9 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("restore"):
-            return restore(self.writer.work(configs), to, saved=saved)
+            return restore(self.writer.work(configs), self._named(to), saved=saved)
 
-    def has_completed(self, instant: str) -> bool:
+    def has_completed(self, instant: InstantLike) -> bool:
         """Whether an action stands, by its requested time: completed, on the active timeline or in the history.
 
         One that is not seen to stand is looked for again under the lock: what its process had claimed when it ended is
@@ -233,7 +235,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base):
-            return running.has_completed(self.writer.work(), instant)
+            return running.has_completed(self.writer.work(), self._named(instant))
 
     def recover(self, known: RecoveryHints | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.
@@ -246,3 +248,7 @@ class TableServices:
         """
         with boundary(self.writer.storage.base), shown("recover"):
             return recover(self.writer.work(configs), known or RecoveryHints())
+
+    def _named(self, instant: InstantLike) -> str:
+        """The requested time that names an action, which is compared digit by digit."""
+        return instant_digits(instant, lambda: self.writer.storage)

@@ -41,6 +41,7 @@ from hudi_spark.table_state.history import (
     history_folder,
     identity_of,
 )
+from hudi_spark.table_state.instants import EARLIEST, InstantLike, instant_digits
 from hudi_spark.table_state.listing import (
     METADATA_FOLDER,
     FileListing,
@@ -132,6 +133,7 @@ __all__ = [
     "COMMIT_TIME",
     "COMPACTION",
     "DATA_ACTIONS",
+    "EARLIEST",
     "ENABLED_KEY",
     "EVERYTHING",
     "INITIAL_PREFIX",
@@ -155,6 +157,7 @@ __all__ = [
     "GroupReader",
     "HistoryVersion",
     "Instant",
+    "InstantLike",
     "LocatedBlock",
     "LogFile",
     "LogScan",
@@ -198,6 +201,7 @@ __all__ = [
     "has_completed",
     "history_folder",
     "identity_of",
+    "instant_digits",
     "instant_of",
     "is_clustering",
     "is_compaction_plan",

@@ -4,7 +4,6 @@ begin is out, end is in:   c1   (begin   c2   c3   end]   c4
 A write stands where it completed; before table version 8 where it was requested.
 """
 
-import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -30,6 +29,7 @@ from hudi_spark.table_state.commits import (
 )
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
 from hudi_spark.table_state.history import archived_since, completions_of, full_timeline, has_completed_after
+from hudi_spark.table_state.instants import EARLIEST, as_of_time, is_open
 from hudi_spark.table_state.listing import STORAGE, FileListing, ListFiles, list_stored, read_anew, stored_files
 from hudi_spark.table_state.pending_plans import pending_compactions
 from hudi_spark.table_state.slicing import (
@@ -169,40 +169,6 @@ def has_completed(storage: Storage, requested: str) -> bool:
         if any(one.requested == requested and one.is_completed and not one.is_savepoint for one in known):
             return True
     return False
-
-
-# What a bootstrap's commits have for a time: of meta fields alone, and of whole records.
-_SECOND_DIGITS: Final = 14
-_MILLISECOND_DIGITS: Final = 17
-_BOOTSTRAPS = ("00000000000001", "00000000000002")
-
-
-def as_of_time(text: str | None) -> str | None:
-    """The instant to travel to, in 17 digits.
-
-    Raises:
-        HudiError: INSTANT_MALFORMED.
-
-    Clauses: TM-001, TM-002.
-
-    """
-    if text is None or text in _BOOTSTRAPS:
-        return text
-    if not isinstance(text, str) or not text.isascii() or not text.isdigit():
-        raise _no_instant(f"{text!r:.60} is no instant: 14 or 17 digits")
-    if len(text) not in (_SECOND_DIGITS, _MILLISECOND_DIGITS):
-        raise _no_instant(f"{text!r:.60} has {len(text)} digits, an instant has 14 or 17")
-    try:
-        dt.datetime.strptime(text[:_SECOND_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
-    except ValueError as error:
-        raise _no_instant(f"{text!r} is no moment of the calendar") from error
-    # The 14-digit form names the last millisecond of its second.
-    return text if len(text) == _MILLISECOND_DIGITS else f"{text}999"
-
-
-def _no_instant(message: str) -> HudiError:
-    hint = "give 17 digits, yyyyMMddHHmmssSSS, or 14"
-    return HudiError(Reason.INSTANT_MALFORMED, "TM-001", message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +342,6 @@ def why_lost(storage: Storage, error: HudiError) -> HudiError:
 
 
 COMMIT_TIME: Final = "_hoodie_commit_time"
-_OPEN: Final = "earliest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +364,7 @@ class TimeRange:
         return time > self.begin and (self.end is None or time <= self.end)
 
     def __str__(self) -> str:
-        return f"({self.begin or _OPEN}, {self.end or 'now'}]"
+        return f"({self.begin or EARLIEST}, {self.end or 'now'}]"
 
 
 def time_range(begin: str, end: str | None) -> TimeRange:
@@ -411,8 +376,7 @@ def time_range(begin: str, end: str | None) -> TimeRange:
     Clauses: IN-002, TM-001, TM-002.
 
     """
-    is_open = begin == _OPEN or (isinstance(begin, str) and begin != "" and not begin.strip("0"))
-    return TimeRange("" if is_open else as_of_time(begin) or "", as_of_time(end))
+    return TimeRange("" if is_open(begin) else as_of_time(begin) or "", as_of_time(end))
 
 
 @dataclass(frozen=True, slots=True)

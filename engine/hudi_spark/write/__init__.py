@@ -1,6 +1,6 @@
 """Operations on a table: planned, tagged, routed, written as tasks, and committed as one action."""
 
-from hudi_spark.write.action import Outcome, TableWork, state_of_table
+from hudi_spark.write.action import Outcome, TableWork, html_table, state_of_table
 from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
 from hudi_spark.write.base_groups import changes_between, stamped, store_rows
 from hudi_spark.write.completing import (
@@ -63,6 +63,7 @@ __all__ = [
     "context_of_write",
     "create_table",
     "give_up",
+    "html_table",
     "metadata_content",
     "nothing_to_check",
     "refuse_conflicts",

@@ -4,9 +4,10 @@ Clauses: OW-002, VR-002.
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Final
 
 import pyarrow as pa
@@ -54,6 +55,18 @@ class Outcome:
             return f"{self.operation}: " + ", ".join(("nothing to do", *missing))
         return ": ".join((f"{self.operation} {self.requested} {self.action}", ", ".join((*self._parts(), *missing))))
 
+    @property
+    def _deletes_nothing(self) -> bool:
+        return self.operation == "DELETE" and not self.written and not self.repeated
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: what was done, when, and what became of rows, files and columns."""
+        head = [("operation", self.operation), ("action", self.action or "none: nothing to do")]
+        times = [("requested", self.requested), ("completed", self.completed or "")]
+        missing = [f"no partition {name!r}" for name in self.missing_partitions]
+        done = [("", part) for part in (*(self._parts() if self.requested else ()), *missing)]
+        return html_table([row for row in (*head, *times, *done) if row[1]])
+
     def _parts(self) -> list[str]:
         partitions = {one.partition_path for one in self.written} | set(self.replaced) | set(self.deleted)
         rows = {name: _total(self.written, name) for name in ("num_inserts", "num_update_writes", "num_deletes")}
@@ -65,10 +78,18 @@ class Outcome:
             *([f"{gone} file groups replaced"] if gone else []),
             *([f"{removed} files removed"] if removed else []),
             f"{_total(self.written, 'total_write_bytes') / 1_000_000:.1f} MB",
+            *(["no stored row matches"] if self._deletes_nothing else []),
             *self.schema_changes,
             *(["written before"] if self.repeated else []),
             *(str(one) for one in self.failures),
         ]
+
+
+def html_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> str:
+    """Rows of text as an HTML table, escaped."""
+    lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    names = "".join(f"<th>{escape(name)}</th>" for name in header)
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in ([names] if names else []) + lines) + "</table>"
 
 
 def _total(written: tuple[WriteStat, ...], name: str) -> int:
