@@ -1,0 +1,69 @@
+"""Defects that users of other implementations have reported, put into the model; see specs/known-bugs.toml."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from hudi_model.actions import Action, CommitMetadata, State
+from hudi_model.requests import Write
+from hudi_model.tables import Table, View
+from hudi_model.time import InstantTime
+from hudi_model.timeline import WRITE_ACTIONS, Instant
+
+from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+
+@mutant(
+    "what-a-gap-took-is-uncommitted",
+    "TL-018 AR-006",
+    "A saved write that stands alone before a gap is taken for the first write of the timeline.",
+    "timeline.start_of",
+)
+def _what_a_gap_took_is_uncommitted(original: Function) -> Function:
+    def from_the_first(instants: Iterable[Instant]) -> InstantTime | None:
+        found: InstantTime | None = original([one for one in instants if one.action is not Action.SAVEPOINT])
+        return found
+
+    return from_the_first
+
+
+@mutant(
+    "clean-overtakes-pending-writes",
+    "CN-002",
+    "What a clean retains does not depend on writes that are pending.",
+    "services.cleaning.earliest_to_retain",
+)
+def _clean_overtakes_pending_writes(original: Function) -> Function:
+    def overtaking(view: View, now: InstantTime, settings: Mapping[str, str]) -> InstantTime | None:
+        writes = view.timeline.instants
+        done = tuple(one for one in writes if one.action not in WRITE_ACTIONS or one.state is State.COMPLETED)
+        seen = replace(view, timeline=replace(view.timeline, instants=done))
+        found: InstantTime | None = original(seen, now, settings)
+        return found
+
+    return overtaking
+
+
+@mutant(
+    "overwrites-pass-pending-clusterings",
+    "OW-011",
+    "What a write replaces is not compared with what a pending clustering is about to replace.",
+    "conflicts.refuse_pending_clustering",
+)
+def _overwrites_pass_pending_clusterings(original: Function) -> Function:
+    def of_written_groups(table: Table, write: Write) -> None:
+        original(table, replace(write, metadata=replace(write.metadata, replaced=frozenset())))
+
+    return of_written_groups
+
+
+@mutant(
+    "any-replacecommit-counts-as-a-clustering",
+    "CL-008",
+    "Commits count since the last replacecommit, whether it is of a clustering or of an overwrite.",
+    "services.clustering.is_clustering",
+)
+def _any_replacecommit_counts_as_a_clustering(original: Function) -> Function:
+    def replaces(content: object) -> bool:
+        return bool(original(content)) or (isinstance(content, CommitMetadata) and bool(content.replaced))
+
+    return replaces
