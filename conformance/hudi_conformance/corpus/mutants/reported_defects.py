@@ -1,11 +1,13 @@
 """Defects that users of other implementations have reported, put into the model; see specs/known-bugs.toml."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hudi_model.actions import Action, CommitMetadata, State
+from hudi_model.files import GroupId
 from hudi_model.requests import Write
 from hudi_model.tables import Table, View
+from hudi_model.tagging import Place
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, Instant
 
@@ -67,3 +69,34 @@ def _any_replacecommit_counts_as_a_clustering(original: Function) -> Function:
         return bool(original(content)) or (isinstance(content, CommitMetadata) and bool(content.replaced))
 
     return replaces
+
+
+@mutant(
+    "null-dates-lie-in-the-default-partition",
+    "DM-033",
+    "A missing date or moment lies in the partition of nulls.",
+    "partitions.date_text",
+)
+def _null_dates_lie_in_the_default_partition(original: Function) -> Function:
+    return lambda value, *rest: "__HIVE_DEFAULT_PARTITION__" if value is None else original(value, *rest)
+
+
+@mutant(
+    "greatest-keys-are-not-found",
+    "OW-020",
+    "The greatest key of each file group is new to a writer.",
+    "tagging.known_rows",
+)
+def _greatest_keys_are_not_found(original: Function) -> Function:
+    def all_but_the_greatest(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
+        found: dict[tuple[str, str], Sequence[Place]] = original(view, kind)
+        greatest: dict[GroupId, str] = {}
+        for (_, key), places in found.items():
+            for group, _ in places:
+                greatest[group] = max(key, greatest.get(group, ""))
+        for (partition, key), places in tuple(found.items()):
+            if all(greatest[group] == key for group, _ in places):
+                del found[partition, key]
+        return found
+
+    return all_but_the_greatest
