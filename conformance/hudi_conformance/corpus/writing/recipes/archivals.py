@@ -205,9 +205,41 @@ def replaced_files(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
     query_everything(case)
-    case.run("clean", {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"})
+    case.run("clean", LAST_COMMIT)
     case.service("archive", KEEPS)
     query_everything(case)
+
+
+@writing(
+    "archival/replaced_files_of_a_savepoint",
+    REWRITTEN,
+    "AR-007 AR-006 SR-003",
+    "archived-before-replaced-files-are-gone",
+)
+def replaced_files_of_a_savepoint(case: WritingCase) -> None:
+    """A replacecommit stays until the files that it replaced are cleaned, though a savepoint kept them once.
+
+    Given a saved insert, a city overwritten, four more writes, and a clean that left the saved files.
+    When the savepoint is deleted, archival is to keep two, and again after another write and a clean of everything.
+    Then the replacecommit and all since stay at first, and leave later; the replaced rides never come back.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.service("savepoint", instant=first.requested)
+    case.write("insert_overwrite", rides(20, ("r11",)))
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.service("delete_savepoint", instant=first.requested)
+    case.service("archive", KEEPS)
+    query_everything(case)
+    case.write("upsert", rides(70, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.service("archive", KEEPS)
+    query_everything(case)
+
+
+LAST_COMMIT: Final = {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"}
 
 
 @writing(
