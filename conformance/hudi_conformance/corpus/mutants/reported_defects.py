@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
-from hudi_model.actions import Action, CommitMetadata, State
+from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State
 from hudi_model.files import GroupId
 from hudi_model.requests import Write
 from hudi_model.tables import Table, View
@@ -100,3 +101,36 @@ def _greatest_keys_are_not_found(original: Function) -> Function:
         return found
 
     return all_but_the_greatest
+
+
+@mutant(
+    "negative-decimals-above-all-others",
+    "MT-011 MT-023",
+    "Decimals are bounded by their bytes, so that those below zero come after all others.",
+    "indexes.statistics",
+)
+def _negative_decimals_above_all_others(original: Function) -> Function:
+    def by_bytes(values: Sequence[object]) -> list[object] | None:
+        known = [one for one in values if isinstance(one, Decimal)]
+        if not known:
+            found: list[object] | None = original(values)
+            return found
+        ordered = sorted(known, key=lambda one: (one < 0, one))
+        return [ordered[0], ordered[-1], len(values) - len(known), len(values)]
+
+    return by_bytes
+
+
+@mutant(
+    "all-secondary-indexes-are-of-one-column",
+    "IX-030 IX-031",
+    "Changes of the first secondary index are logged to every secondary index of the table.",
+    "metadata.logged_to",
+)
+def _all_secondary_indexes_are_of_one_column(original: Function) -> Function:
+    def of_the_first(table: Table, metadata: Table) -> tuple[IndexDefinition, ...]:
+        found: tuple[IndexDefinition, ...] = original(table, metadata)
+        sources = [one.sources for one in found if one.kind == "secondary_index"][:1]
+        return tuple(replace(one, sources=sources[0]) if one.kind == "secondary_index" else one for one in found)
+
+    return of_the_first

@@ -37,7 +37,7 @@ def _dated(key: str, fare_of: int) -> Row:
 
 
 def _tables(version: int, **traits: Any) -> Any:
-    generator = _GENERATOR_OF_VERSION_6 if version < 8 else _GENERATOR  # noqa: PLR2004 - the first that stores types
+    generator = _GENERATOR_OF_VERSION_6 if version < 8 else _GENERATOR
     usual = {"merge_mode": "COMMIT_TIME_ORDERING", "ordering": (), **traits}
     return shapes((version,), (COW, MOR), **{**usual, "properties": {**generator, **traits["properties"]}})
 
