@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State
+from hudi_model.actions import Action, CommitMetadata, IndexDefinition, Instant, State
 from hudi_model.files import GroupId
 from hudi_model.requests import Write
 from hudi_model.tables import Table, View
 from hudi_model.tagging import Place
 from hudi_model.time import InstantTime
-from hudi_model.timeline import WRITE_ACTIONS, Instant
+from hudi_model.timeline import WRITE_ACTIONS
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -54,7 +54,8 @@ def _clean_overtakes_pending_writes(original: Function) -> Function:
 )
 def _overwrites_pass_pending_clusterings(original: Function) -> Function:
     def of_written_groups(table: Table, write: Write) -> None:
-        original(table, replace(write, metadata=replace(write.metadata, replaced=frozenset())))
+        made = None if write.metadata is None else replace(write.metadata, replaced=frozenset())
+        original(table, replace(write, metadata=made))
 
     return of_written_groups
 
@@ -134,3 +135,13 @@ def _all_secondary_indexes_are_of_one_column(original: Function) -> Function:
         return tuple(replace(one, sources=sources[0]) if one.kind == "secondary_index" else one for one in found)
 
     return of_the_first
+
+
+@mutant(
+    "unknown-statistics-have-no-nulls",
+    "MT-013 IX-053",
+    "A slice whose statistics of a column are unknown has no null in it.",
+    "indexes.slice_statistics",
+)
+def _unknown_statistics_have_no_nulls(original: Function) -> Function:
+    return lambda *given: original(*given) or [None, None, 0, 1]

@@ -19,6 +19,12 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
+WITH_STATISTICS: Final = {**KEPT, "hoodie.metadata.index.column.stats.enable": "true"}
+"""A writer that requests statistics of columns; one that requests none drops those that somebody has built."""
+COUNTED: Final = (
+    *shapes((6, 9), (MOR,), configs=WITH_STATISTICS),
+    *shapes((8, 9), (COW,), configs=WITH_STATISTICS),
+)
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 _BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
@@ -384,6 +390,24 @@ def wide_decimals(case: WritingCase) -> None:
     query_filters(case, *forms, ["debt", "=", "-1"], ["debt", "is_null"])
     case.write("upsert", [ride("r02", 20, debt=Decimal("98765432109876543210.25")), ride("x@bergen", 20, debt=None)])
     query_filters(case, *forms)
+
+
+@writing("indexes/later_columns", COUNTED, "MT-013 IX-053 DM-004", "unknown-statistics-have-no-nulls")
+def later_columns(case: WritingCase) -> None:
+    """Files from before a column was added have no statistics of it, and nulls for it.
+
+    Given an indexed table.
+    When writes bring a new column for some rides, and leave it null for others.
+    Then filters for nulls of the column find the rides of older files too, and those for its values the others.
+    """
+    indexed(case)
+    case.schema = Schema((*RIDES.fields, Field("seats", "int32")))
+    case.write("insert", [ride("new", 20, seats=4), ride("newer@lima", 20, seats=None)])
+    forms = [["seats", "is_null"], ["seats", "=", 4], ["seats", "is_not_null"], ["not", ["seats", "=", 4]]]
+    query_filters(case, *forms, ["or", ["seats", "is_null"], ["rider", "=", "nobody"]])
+    case.write("upsert", [ride("r01", 30, seats=2), ride("new", 30, seats=None)])
+    query_filters(case, *forms)
+    case.state()
 
 
 @writing(
