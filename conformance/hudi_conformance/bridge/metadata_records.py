@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from hudi_adapter.logical_types import DecimalType, parse_type
@@ -32,6 +32,8 @@ from hudi_model.time import InstantTime, moment_of
 # The two lines of index versions: in the second the type stands beside the bounds.
 _FIRST_WITH_TYPED_BOUNDS = 9
 _PLAIN_SCALE = Decimal("1E-15")
+# The widest decimals have 38 digits; Python keeps 28 of them.
+_EXACT = Context(prec=60)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _WRAPPERS: Mapping[str, str] = {
     "boolean": "Boolean",
@@ -160,8 +162,8 @@ def _wrapped(value: Any, kind: str, *, typed: bool) -> Wrapped:
 
 def _wrapped_decimal(value: Decimal, scale: int, *, typed: bool) -> Wrapped:
     if not typed:
-        return Wrapped("Decimal", value.quantize(_PLAIN_SCALE))
-    number = int(value.scaleb(scale))
+        return Wrapped("Decimal", value.quantize(_PLAIN_SCALE, context=_EXACT))
+    number = int(value.scaleb(scale, context=_EXACT))
     bits = (number if number >= 0 else ~number).bit_length()
     return Wrapped("Bytes", number.to_bytes(bits // 8 + 1, signed=True))
 

@@ -164,6 +164,32 @@ def savepoint(case: WritingCase) -> None:
     query_everything(case)
 
 
+@writing(
+    "archival/gap_behind_a_savepoint",
+    REWRITTEN,
+    "AR-006 TL-018 HS-001",
+    "what-a-gap-took-is-uncommitted before-first-active-uncommitted",
+)
+def gap_behind_a_savepoint(case: WritingCase) -> None:
+    """What was written into the gap behind a saved write is there after its write was archived.
+
+    Given a saved insert, an update of each city and an insert into a third one, and three updates of one ride.
+    When archival, allowed to go beyond the savepoint, keeps two writes, and another update of a city follows.
+    Then the rides are those of before, though the writes of their files are younger than the saved one.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.service("savepoint", instant=first.requested)
+    case.write("upsert", rides(20, ("r02", "r11")))
+    case.write("insert", rides(20, ("new@bergen",)))
+    for ts in (30, 40, 50):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", {**KEEPS, "hoodie.archive.beyond.savepoint": "true"})
+    query_everything(case)
+    case.write("upsert", rides(60, ("r12", "new@bergen")))
+    query_everything(case)
+
+
 @writing("archival/replaced_files", REWRITTEN, "AR-007 CN-007", "archived-before-replaced-files-are-gone")
 def replaced_files(case: WritingCase) -> None:
     """A replacecommit stays until the files that it replaced are cleaned.
@@ -179,9 +205,41 @@ def replaced_files(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
     query_everything(case)
-    case.run("clean", {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"})
+    case.run("clean", LAST_COMMIT)
     case.service("archive", KEEPS)
     query_everything(case)
+
+
+@writing(
+    "archival/replaced_files_of_a_savepoint",
+    REWRITTEN,
+    "AR-007 AR-006 SR-003",
+    "archived-before-replaced-files-are-gone",
+)
+def replaced_files_of_a_savepoint(case: WritingCase) -> None:
+    """A replacecommit stays until the files that it replaced are cleaned, though a savepoint kept them once.
+
+    Given a saved insert, a city overwritten, four more writes, and a clean that left the saved files.
+    When the savepoint is deleted, archival is to keep two, and again after another write and a clean of everything.
+    Then the replacecommit and all since stay at first, and leave later; the replaced rides never come back.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.service("savepoint", instant=first.requested)
+    case.write("insert_overwrite", rides(20, ("r11",)))
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.service("delete_savepoint", instant=first.requested)
+    case.service("archive", KEEPS)
+    query_everything(case)
+    case.write("upsert", rides(70, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.service("archive", KEEPS)
+    query_everything(case)
+
+
+LAST_COMMIT: Final = {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"}
 
 
 @writing(

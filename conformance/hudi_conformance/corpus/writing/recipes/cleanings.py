@@ -5,7 +5,7 @@ from typing import Final
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
@@ -297,6 +297,37 @@ def change_feed(case: WritingCase) -> None:
     case.run("clean", LAST_COMMIT)
     case.query("read_changes", begin=first.bound, reject=GONE)
     case.changes(third)
+
+
+@writing(
+    "cleaning/older_pending_write",
+    shapes(types=(COW,), configs=OPTIMISTIC),
+    "CN-002 CN-001",
+    "clean-overtakes-pending-writes",
+)
+def older_pending_write(case: WritingCase) -> None:
+    """A clean retains what is needed as of the write before one that is still pending.
+
+    Given three commits, a writer that has begun an update of one city, and three commits of the other city since.
+    When a clean keeps one commit, the writer completes, another commit comes, and a clean keeps one commit again.
+    Then the third commit and those since are read as they were at first, and the first is refused; afterwards the
+    third is refused too.
+    """
+    case.create()
+    first, _, third = case.write("insert", fleet(10)), *(case.write("upsert", rides(ts, ("r11",))) for ts in (15, 20))
+    case.begin("slow", "upsert", rides(25, ("r01",)))
+    since = [case.write("upsert", rides(ts, ("r11",))) for ts in (30, 40, 50)]
+    case.run("clean", LAST_COMMIT)
+    case.state()
+    for one in (third, *since):
+        case.as_of(one)
+    case.query("read_as_of", instant=first.requested, reject=GONE)
+    case.stage("slow")
+    case.commit("slow")
+    case.write("upsert", rides(60, ("r11",)))
+    case.run("clean", LAST_COMMIT)
+    case.state()
+    case.query("read_as_of", instant=third.requested, reject=GONE)
 
 
 @writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")

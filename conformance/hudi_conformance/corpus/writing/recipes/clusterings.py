@@ -119,6 +119,32 @@ def insert_beside_it(case: WritingCase) -> None:
     case.state()
 
 
+@writing("clustering/due_by_commits", TABLES, "CL-008 CL-003", "any-replacecommit-counts-as-a-clustering")
+def due_by_commits(case: WritingCase) -> None:
+    """Commits count since the last clustering, whatever else replaced file groups since.
+
+    Given two inserts, a clustering, and an overwrite of one city.
+    When clusterings are planned that are due after two commits, and an insert of the city comes between.
+    Then nothing is planned at first, and afterwards the groups of the city are.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert", [ride("r21@oslo", 10), ride("r22@lima", 10)])
+    case.run("clustering", AFTER_TWO)
+    case.write("insert_overwrite", rides(20, ("r11", "r12")))
+    case.schedule("clustering", AFTER_TWO)
+    case.write("insert", [ride("r23@lima", 20)])
+    case.run("clustering", AFTER_TWO)
+    case.state()
+
+
+AFTER_TWO: Final = {
+    "hoodie.clustering.inline": "true",
+    "hoodie.clustering.inline.max.commits": "2",
+    "hoodie.table.services.incremental.enabled": "false",
+}
+
+
 @writing("clustering/plans_apart", TABLES, "CL-002", "plans-share-groups")
 def plans_apart(case: WritingCase) -> None:
     """A second plan leaves out the groups of the first.

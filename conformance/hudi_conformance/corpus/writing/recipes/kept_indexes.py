@@ -1,11 +1,15 @@
 """Indexes that a table keeps through every change: filters that use them answer as if they did not."""
 
+import datetime as dt
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final
 
+from hudi_model.files import Field, Schema
+
 from hudi_conformance.corpus.golden.recipes.indexes import spread
-from hudi_conformance.corpus.golden.rides import Row, ride, rides
+from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT
@@ -15,6 +19,12 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
+WITH_STATISTICS: Final = {**KEPT, "hoodie.metadata.index.column.stats.enable": "true"}
+"""A writer that requests statistics of columns; one that requests none drops those that somebody has built."""
+COUNTED: Final = (
+    *shapes((6, 9), (MOR,), configs=WITH_STATISTICS),
+    *shapes((8, 9), (COW,), configs=WITH_STATISTICS),
+)
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 _BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
@@ -361,6 +371,68 @@ def digits(case: WritingCase) -> None:
     query_filters(case, *forms, ["id", "<", "10"])
     case.write("upsert", [ride("10", 20, rider="8"), ride("11", 20, rider="90")])
     query_filters(case, *forms, ["rider", "<=", "8"])
+
+
+@writing(
+    "indexes/wide_decimals", shapes((9,), configs=KEPT), "MT-011 MT-023 IX-053", "negative-decimals-above-all-others"
+)
+def wide_decimals(case: WritingCase) -> None:
+    """Decimals of more digits than a long has are bounded as numbers, those below zero too, or not at all.
+
+    Given an indexed table with decimals of 38 digits, files of which hold numbers below zero, above, both and none.
+    When filters ask for numbers below, above and between, also after an update.
+    Then each is found.
+    """
+    case.schema = Schema((*RIDES.fields, Field("debt", "decimal(38,10)")))
+    debts = {"r01": "-98765432109876543210.5", "r02": "0.0000000001", "r11": "-1", "r12": "-2.5", "x@bergen": None}
+    indexed(case, [ride(key, 10, debt=debt and Decimal(debt)) for key, debt in debts.items()])
+    forms: list[Any] = [["debt", word, number] for word in ("<", ">=") for number in ("-2", "0", "1e19")]
+    query_filters(case, *forms, ["debt", "=", "-1"], ["debt", "is_null"])
+    case.write("upsert", [ride("r02", 20, debt=Decimal("98765432109876543210.25")), ride("x@bergen", 20, debt=None)])
+    query_filters(case, *forms)
+
+
+@writing("indexes/later_columns", COUNTED, "MT-013 IX-053 DM-004", "unknown-statistics-have-no-nulls")
+def later_columns(case: WritingCase) -> None:
+    """Files from before a column was added have no statistics of it, and nulls for it.
+
+    Given an indexed table.
+    When writes bring a new column for some rides, and leave it null for others.
+    Then filters for nulls of the column find the rides of older files too, and those for its values the others.
+    """
+    indexed(case)
+    case.schema = Schema((*RIDES.fields, Field("seats", "int32")))
+    case.write("insert", [ride("new", 20, seats=4), ride("newer@lima", 20, seats=None)])
+    forms = [["seats", "is_null"], ["seats", "=", 4], ["seats", "is_not_null"], ["not", ["seats", "=", 4]]]
+    query_filters(case, *forms, ["or", ["seats", "is_null"], ["rider", "=", "nobody"]])
+    case.write("upsert", [ride("r01", 30, seats=2), ride("new", 30, seats=None)])
+    query_filters(case, *forms)
+    case.state()
+
+
+@writing(
+    "indexes/two_secondary_indexes",
+    (*shapes((8,), (MOR,), configs=KEPT), *shapes((9,), configs=KEPT)),
+    f"IX-030 IX-031 {_CLAUSES}",
+    "all-secondary-indexes-are-of-one-column",
+)
+def two_secondary_indexes(case: WritingCase) -> None:
+    """Each of several secondary indexes follows its own column.
+
+    Given an indexed table with secondary indexes of riders and of days.
+    When updates change a rider, a day and both, and rides are deleted and come back.
+    Then filters on either column find what is there.
+    """
+    indexed(case)
+    case.service("create_index", index="day", kind="secondary_index", columns=["day"])
+    first, second = dt.date(2025, 1, 2), dt.date(2031, 3, 4)
+    forms = [["day", "=", "2025-01-02"], ["day", "=", "2031-03-04"], ["day", "is_null"]]
+    case.write("upsert", [ride("r01", 20, day=second), ride("r02", 20, rider="moved", day=first), ride("r11", 20)])
+    query_filters(case, *forms)
+    case.write("delete", rides(None, ("r01", "r12")))
+    case.write("upsert", [ride("r12", 30, rider="moved", day=second), ride("r02", 30, rider="Zoe 1", day=None)])
+    query_filters(case, *forms)
+    case.state()
 
 
 @writing(

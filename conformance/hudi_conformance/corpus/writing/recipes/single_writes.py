@@ -445,6 +445,31 @@ def kinds_of_indexes(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "single/bounds_of_files",
+    shapes(versions=(6, 9)),
+    "OW-020 OW-012",
+    "greatest-keys-are-not-found",
+)
+def bounds_of_files(case: WritingCase) -> None:
+    """The least and the greatest key of a file are found like those between.
+
+    Given a city with two file groups, of one and of four rides, and another city.
+    When upserts by bloom and by global bloom index change the first and the last ride of each, and then all.
+    Then each ride is there once, with its last change.
+    """
+    keys = ("a", "m", "r01", "駅-06")
+    case.create()
+    case.write("insert", rides(10, keys))
+    case.write("insert", rides(10, ("x", "r11")))
+    for number, kind in enumerate(("BLOOM", "GLOBAL_BLOOM")):
+        ends = rides(20 + number, ("a", "駅-06", "x", "r11"), rider=kind)
+        case.write("upsert", ends, configs={"hoodie.index.type": kind})
+    case.slices()
+    case.write("upsert", rides(30, (*keys, "x", "r11")), configs={"hoodie.index.type": "BLOOM"})
+    case.state()
+
+
 @writing("single/insert_overwrite_of_nothing", shapes(versions=(9,), types=(COW,)), "OW-018", "inserts-replace")
 def overwrite_then_insert(case: WritingCase) -> None:
     """What replaced file groups leaves those that come later alone.
