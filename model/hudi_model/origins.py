@@ -99,9 +99,7 @@ def path_values(partition: str, columns: Schema, configuration: Configuration) -
 
     Clauses: DM-022.
     """
-    slashed = is_true(configuration.properties, SLASHED) and re.fullmatch(r"\d{4}/\d\d/\d\d", partition)
-    whole = partition.replace("/", "-") if slashed else partition
-    folders = [whole] if len(columns.fields) == 1 else whole.split("/")
+    folders = path_folders(partition, [one.name for one in columns.fields], configuration)
     if len(folders) != len(columns.fields):
         detail = f"the path has {len(folders)} folders for {len(columns.fields)} partition columns"
         return Damaged(Reason.SCHEMA_INCOMPATIBLE, "DM-022", partition, detail)
@@ -113,6 +111,25 @@ def path_values(partition: str, columns: Schema, configuration: Configuration) -
             detail = f"the path has {text!r} for column {column.name!r}, the table has {column.type}"
             return Damaged(Reason.SCHEMA_INCOMPATIBLE, "DM-022", partition, detail)
     return values
+
+
+def path_folders(partition: str, names: list[str], configuration: Configuration) -> list[str]:
+    """The part of a path that belongs to each column; a value in hive style may have slashes of its own.
+
+    Clauses: DM-022, DM-031.
+    """
+    slashed = is_true(configuration.properties, SLASHED) and re.fullmatch(r"\d{4}/\d\d/\d\d", partition)
+    if len(names) == 1:
+        return [partition.replace("/", "-") if slashed else partition]
+    if not partition.startswith(f"{names[0]}="):
+        return partition.split("/")
+    folders: list[str] = []
+    for part in partition.split("/"):
+        if names[len(folders) :] and part.startswith(f"{names[len(folders)]}="):
+            folders.append(part)
+        else:
+            folders[-1] += f"/{part}"
+    return folders
 
 
 def path_value(folder: str, column: Field, configuration: Configuration) -> Value:

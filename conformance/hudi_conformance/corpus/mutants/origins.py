@@ -39,3 +39,8 @@ def _default_partition_is_text(original: Function) -> Function:
         return DEFAULT_PARTITION if found is None else found
 
     return text
+
+
+@mutant("named-folders-are-one-each", "DM-022", "Each column has one folder in hive style.", "origins.path_folders")
+def _named_folders_are_one_each(_: Function) -> Function:
+    return lambda partition, names, _configuration: partition.split("/") if names[1:] else [partition]

@@ -50,6 +50,20 @@ class CitiesAndDays(Layout):
         return f"{row['city']!s}/{row['day']!s}"
 
 
+@dataclass(frozen=True, slots=True)
+class NamedCitiesAndDays(Layout):
+    """Two columns make folders in hive style."""
+
+    def partition(self, row: Row) -> str:
+        """City and day, each with its name."""
+        return f"city={row['city']!s}/day={row['day']!s}"
+
+
+def _named(version: int) -> NamedCitiesAndDays:
+    typed = _typed(version)
+    return NamedCitiesAndDays(version, merge_on_read=False, hive_style=True, properties=typed.properties)
+
+
 def _encoded(version: int) -> CitiesInPaths:
     return CitiesInPaths(version, True, hive_style=True, properties={**_DROPPED, **_ENCODED})
 
@@ -155,6 +169,37 @@ def dropped_typed_columns(table: GoldenTable) -> None:
         columns=["day", "city", "id"],
     )
     table.info("table-info", "the columns have their types", "DM-022 DM-003", "dropped-columns-are-text")
+
+
+@golden(
+    "v9/cow_dropped_named_columns",
+    "Files leave two partition columns out, whose values stand in named folders",
+    _named,
+    ("drop-partition-columns",),
+    also=(6, 8),
+)
+def dropped_named_columns(table: GoldenTable) -> None:
+    """Cities with slashes make several folders of which the first has the name; three rides are updated."""
+    cities, days = {"oslo": "oslo/frogner/øst", "lima": "lima"}, ("2024-02-29", "1999-12-31")
+    table.schema = _stored("city", "day")
+    rows = [{**row, "city": cities[str(row["city"])], "day": days[number % 2]} for number, row in enumerate(fleet(10))]
+    table.insert(second(1), rows)
+    updated = [row for row in rows if row["id"] in {"r01", "r12", "駅-06"}]
+    table.upsert(second(2), [{**row, "ts": 20, "rider": "second"} for row in updated])
+    table.snapshot(
+        "snapshot",
+        "folders without a name belong to the value before them",
+        "DM-022 DM-031",
+        "named-folders-are-one-each dropped-columns-are-text",
+    )
+    table.snapshot(
+        "filter",
+        "a filter finds the whole value",
+        "DM-022 RD-012",
+        "named-folders-are-one-each",
+        filter=["city", "=", "oslo/frogner/øst"],
+        columns=["id", "city", "day"],
+    )
 
 
 @golden(
