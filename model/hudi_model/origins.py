@@ -25,7 +25,7 @@ from hudi_model.files import (
     Value,
 )
 from hudi_model.partitions import DEFAULT_PARTITION
-from hudi_model.rejection import Reason, Unsupported
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.slicing import data_files
 from hudi_model.tables import Table
 
@@ -66,13 +66,16 @@ def refuse_dropped_columns(table: Table) -> None:
 def with_columns_of_paths(table: Table) -> Table:
     """The table as if its files and schemas held the partition columns that they leave out.
 
-    Raises: what the properties are refused for.
+    One that cannot be opened stays as it is, and is refused there.
 
     Clauses: DM-022.
     """
     if not drops_columns(table):
         return table
-    configuration = configure(valid_properties(table.properties, table.backup_properties))
+    try:
+        configuration = configure(valid_properties(table.properties, table.backup_properties))
+    except Rejection:
+        return table
     columns = path_columns(configuration, table.create_schema)
     folders = {one.partition for one in data_files(table)}
     values = {one: path_values(one, columns, configuration) for one in folders}

@@ -5,12 +5,13 @@ import datetime as dt
 import pytest
 from hudi_model.configuration import configure
 from hudi_model.files import Damaged, Field, Schema, Value
-from hudi_model.origins import path_values
-from hudi_model.rejection import Reason
-from model_states import properties
+from hudi_model.origins import path_values, refuse_dropped_columns, with_columns_of_paths
+from hudi_model.rejection import Reason, Unsupported
+from model_states import properties, table
 
 _TWO = Schema((Field("city", "string"), Field("day", "date")))
 _ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
+_DROPPED = {"hoodie.datasource.write.drop.partition.columns": "true"}
 _SLASHED = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
 
 
@@ -41,3 +42,15 @@ def test_a_path_without_such_values_is_refused_where_its_rows_are_read(path: str
 
     assert isinstance(found, Damaged)
     assert found.reason is Reason.SCHEMA_INCOMPATIBLE
+
+
+def test_a_table_that_does_not_open_stays_as_it_is() -> None:
+    """A check reports what is wrong with it; the columns of paths are no reason to stop."""
+    closed = table([], settings={**properties(), **_DROPPED, "hoodie.table.version": "7"})
+
+    assert with_columns_of_paths(closed) is closed
+
+
+def test_writers_do_not_leave_columns_out() -> None:
+    with pytest.raises(Unsupported, match="drop-partition-columns"):
+        refuse_dropped_columns(table([], settings={**properties(), **_DROPPED}))
