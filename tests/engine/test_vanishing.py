@@ -7,6 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hudi_format.base import stored_file
 from hudi_format.base.files import base_file_footer, read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
@@ -45,8 +46,12 @@ _READS: Final[dict[str, Callable[[LocalStorage, str], object]]] = {
 
 @pytest.mark.parametrize("what", _READS)
 @pytest.mark.parametrize("number", [1, 2])
-def test_a_base_file_that_goes_while_it_is_read_is_missing(tmp_path: Path, what: str, number: int):
-    """Not corrupt: who reads plans again, and nobody looks for damage."""
+def test_a_base_file_that_goes_while_it_is_read_is_missing(
+    tmp_path: Path, what: str, number: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Not corrupt: who reads plans again, and nobody looks for damage. A large file is read in several ranges."""
+    if number > 1:
+        monkeypatch.setattr(stored_file, "SMALL", 0)
     table = _table(tmp_path, "COPY_ON_WRITE")
     path = next((table / "oslo").glob("*.parquet"))
     storage = _Losing(table)

@@ -34,8 +34,8 @@ def test_every_public_function_is_called():
     """What takes the path of a table, and every service; the rest of the package's names are types."""
     public = [name for name in hudi_spark.__all__ if "path" in _parameters(getattr(hudi_spark, name))]
     assert set(public) == {
-        *("check_table", "create_arrow", "explain", "read_arrow", "read_changes", "read_incremental", "read_stream"),
-        *("services_arrow", "write_arrow"),
+        *("check_table", "create_arrow", "explain", "read_arrow", "read_batches", "read_changes", "read_incremental"),
+        *("read_stream", "services_arrow", "write_arrow"),
     }
     services = {name for name in vars(TableServices) if not name.startswith("_")} - {"writer", "run"}
     assert services <= set(CALLS)

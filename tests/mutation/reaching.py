@@ -20,7 +20,9 @@ from hudi_conformance.runner.processes import in_processes
 from mutation_targets import BUILD, ENGINE, MODULES, ROOT, test_files
 
 Line: TypeAlias = tuple[str, int]
-_WRITING: Final = ("clustering", "compaction", "conflicts", "log_compaction", "phases", "single", "streams")
+_WRITING: Final = (
+    *("archival", "cleaning", "clustering", "compaction", "conflicts", "log_compaction", "phases", "single", "streams"),
+)
 _FILE: Final = BUILD / "reached.json"
 PYTEST: Final = (
     *("-q", "-x", "--no-header", "-p", "no:xdist", "-p", "no:cacheprovider"),
