@@ -58,7 +58,6 @@ FEATURES = (
     "history",
     "clock",
     "schema-evolution",
-    "drop-partition-columns",
     "incremental",
     "cdc",
     "log-cdc",
