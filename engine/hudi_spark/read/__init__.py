@@ -2,14 +2,21 @@
 
 from hudi_spark.read.change_feed import ChangesQuery, ChangeTask, run_change_task
 from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, latest_checkpoint
-from hudi_spark.read.description import TableInfo, table_info
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
 from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import UNMERGED, Plan, Query, plan_query, read_context, slice_task
-from hudi_spark.read.queries import AnyPlan, AnyQuery, plan_any, read_query, stream_any, table_storage
-from hudi_spark.read.sizes import OPENING_BYTES, bytes_to_read
-from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
+from hudi_spark.read.queries import (
+    AnyPlan,
+    AnyQuery,
+    TableInfo,
+    plan_any,
+    read_query,
+    stream_any,
+    table_info,
+    table_storage,
+)
+from hudi_spark.read.tasks import OPENING_BYTES, ReadContext, SliceRows, SliceTask, bytes_to_read, run_task
 from hudi_spark.table_state import EARLIEST
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Every kind of query: planned, and answered in this process."""
+"""Every kind of query: planned, and answered in this process; what a table is."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 
 from hudi_spark.errors import HudiError, Reason, typed_errors
+from hudi_spark.merge import MergeMode, merge_mode
 from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes, run_change_task
 from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, run_task
-from hudi_spark.schema import concatenate
-from hudi_spark.table_state import read_anew, why_lost
+from hudi_spark.schema import concatenate, table_schema
+from hudi_spark.table_state import TableType, load_commits, load_table, read_anew, why_lost
 
 _QUIET_SECONDS = 2.0
 _MOST_AT_A_TIME = 4
@@ -166,3 +168,52 @@ def table_storage(path: str | Path, options: Mapping[str, str] | None = None) ->
     except ValueError as error:
         hint = "give a local path or s3://bucket/path"
         raise HudiError(Reason.NOT_A_TABLE, "SL-001", str(error), hint=hint) from error
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """What a table is.
+
+    Clauses: PR-002, PR-005, PR-006, MG-001, DM-003.
+    """
+
+    name: str
+    version: int
+    table_type: TableType
+    merge_mode: MergeMode
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering: tuple[str, ...]
+    schema: pa.Schema = field(hash=False)
+
+    def __str__(self) -> str:
+        keys = ", ".join(self.record_key) or "generated keys"
+        parts = f" by {', '.join(self.partition_by)}" if self.partition_by else ""
+        ordering = f" on {', '.join(self.ordering)}" if self.ordering else ""
+        columns = ", ".join(f"{column.name} {column.type}" for column in self.schema)
+        head = f"{self.name}: {self.table_type}, table version {self.version}, {self.merge_mode}{ordering}"
+        return f"{head}\nkey {keys}{parts}\n{columns}"
+
+
+def table_info(storage: Storage) -> TableInfo:
+    """What a table is.
+
+    Raises:
+        HudiError: the reasons of a refused table.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: a table that this reader cannot read yet.
+
+    Clauses: MG-001, DM-003.
+
+    """
+    configuration, timeline = load_table(storage)
+    return TableInfo(
+        name=configuration.name,
+        version=configuration.version,
+        table_type=configuration.table_type,
+        merge_mode=merge_mode(configuration),
+        record_key=configuration.record_key,
+        partition_by=configuration.partition_by,
+        ordering=configuration.ordering,
+        schema=table_schema(load_commits(storage, timeline, None, "requested"), configuration),
+    )

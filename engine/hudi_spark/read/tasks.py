@@ -1,11 +1,13 @@
 """One task reads one file slice: a pure function from a picklable description to Arrow rows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.schemas import META_FIELDS
-from hudi_format.storage import Storage
+from hudi_format.storage import LocalStorage, Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
 from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
@@ -305,3 +307,25 @@ def _touched(records: LogRecords) -> pc.Expression:
     bounds = pc.min_max(keys)
     field = pc.field("_hoodie_record_key")
     return (field >= bounds["min"]) & (field <= bounds["max"]) & field.isin(keys.unique())
+
+
+# What opening a file costs, as bytes that could be read meanwhile.
+OPENING_BYTES: Final = 1 << 20
+_REMOTE_BYTES: Final = 1 << 24
+
+
+def bytes_to_read(storage: Storage, paths: Iterable[str | None]) -> int:
+    """Bytes of files, with what opening each costs; None among them is no file.
+
+    The size of a file that is not on a local disk is a guess, since each answer is a request.
+    """
+    return sum(OPENING_BYTES + _size(storage, path) for path in paths if path is not None)
+
+
+def _size(storage: Storage, path: str) -> int:
+    if not isinstance(storage, LocalStorage):
+        return _REMOTE_BYTES
+    try:
+        return storage.size(path)
+    except OSError:  # the task that reads it says why it is gone
+        return 0

@@ -11,8 +11,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.packing import UNKNOWN_BYTES, packed
-from hudi_spark.spark.queries import BATCH_ROWS, run_on_spark, spark_schema, wire_schema
+from hudi_spark.spark.queries import BATCH_ROWS, UNKNOWN_BYTES, packed, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF

@@ -27,7 +27,6 @@ from hudi_spark.read import (
     run_task,
 )
 from hudi_spark.schema import instant_of, nullable
-from hudi_spark.spark.packing import packed
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -225,6 +224,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
+_MOST_BYTES: Final = 1 << 27
+# What is read while Spark starts a task, which costs up to a tenth of a second.
+_LEAST_BYTES: Final = 1 << 24
+# Of a piece whose size nobody knows: eight go together.
+UNKNOWN_BYTES: Final = 1 << 24
 # A batch of about this many rows goes to the JVM at once.
 BATCH_ROWS: Final = 65_536
 _BATCH_BYTES: Final = 1 << 25
@@ -310,6 +314,24 @@ def run_tasks(
     described = spark.sparkContext.broadcast(tuple(map(tuple, packs)))
     numbers = spark.range(0, len(packs), 1, len(packs))
     return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
+
+
+def packed(tasks: Sequence[_Task], sizes: Sequence[int], cores: int) -> list[list[_Task]]:
+    """Tasks packed by the bytes that they read or write.
+
+    A pack is no larger than 128 MiB unless it is one task, and each core has two, unless they are smaller than what
+    could be read while a task starts. The order stays.
+    """
+    most = min(_MOST_BYTES, max(sum(sizes) // (2 * cores), _LEAST_BYTES))
+    packs: list[list[_Task]] = []
+    room = 0
+    for task, size in zip(tasks, sizes, strict=True):
+        if not packs or size > room:
+            packs.append([])
+            room = most
+        packs[-1].append(task)
+        room -= size
+    return packs
 
 
 def _runner(

@@ -67,6 +67,7 @@ class WritingRecipe:
 
 
 RECIPES: dict[str, WritingRecipe] = {}
+_OF_A_VERSION = re.compile(r"_v\d+$")
 
 
 def writing(  # noqa: PLR0917 - the parts of a recipe, in the order in which they are read
@@ -87,8 +88,10 @@ def writing(  # noqa: PLR0917 - the parts of a recipe, in the order in which the
                 raise ValueError(f"two recipes state {recipe_id}")
             kind = "mor" if shape.table_type == "MERGE_ON_READ" else "cow"
             named = (f"table-version-{shape.version}", kind, *features.split())
+            # Cases that begin with a golden table are registered version by version; one function is one file.
+            family = _OF_A_VERSION.sub("", name)
             RECIPES[recipe_id] = WritingRecipe(
-                recipe_id, shape, tuple(clauses.split()), tuple(kills.split()), named, state, name, begins_with
+                recipe_id, shape, tuple(clauses.split()), tuple(kills.split()), named, state, family, begins_with
             )
         return state
 
