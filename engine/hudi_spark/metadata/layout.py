@@ -35,7 +35,14 @@ from hudi_format.table.table_properties import (
 from hudi_format.timeline.plans import IndexPlan, parse_index_plan
 
 from hudi_spark.concurrency import Effects
-from hudi_spark.table_state import INITIAL_PREFIX, PARTITIONS_KEY, Instant, TableConfiguration, Timeline
+from hudi_spark.table_state import (
+    INITIAL_PREFIX,
+    PARTITIONS_KEY,
+    Instant,
+    TableConfiguration,
+    Timeline,
+    timeline_zone,
+)
 
 FIRST_WITH_COMPLETION_TIMES: Final = 8
 FIRST_WITH_TYPED_BOUNDS: Final = 9
@@ -139,7 +146,6 @@ _OF_6: Final = {
 
 
 INSTANT_DIGITS: Final = 17
-_ZONE: Final = "hoodie.table.timeline.timezone"
 _SECONDS: Final = "%Y%m%d%H%M%S"
 _SECONDS_DIGITS: Final = 14
 # What an instant of whole seconds is taken to end with.
@@ -159,8 +165,7 @@ def milliseconds_of(instant: str, configuration: TableConfiguration) -> int:
         local = datetime.strptime(instant[:_SECONDS_DIGITS], _SECONDS)  # noqa: DTZ007 - its zone is the table's
     except ValueError:
         return 0
-    in_utc = configuration.properties.get(_ZONE, "").strip().upper() == "UTC"
-    moment = local.replace(tzinfo=UTC) if in_utc else local.astimezone(UTC)
+    moment = local.replace(tzinfo=timeline_zone(configuration)).astimezone(UTC)
     rest = int(instant[_SECONDS_DIGITS:] or _LAST_MILLISECOND)
     return (moment - _EPOCH) // _MILLISECOND + rest
 

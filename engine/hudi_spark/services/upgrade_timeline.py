@@ -52,9 +52,8 @@ from hudi_spark.table_state import (
     history_folder,
     is_compaction_plan,
     list_file_groups,
+    timeline_zone,
 )
-
-_ZONE_KEY = "hoodie.table.timeline.timezone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def instant_of(modified_ms: int, configuration: TableConfiguration) -> str:
     Clauses: TM-001.
     """
     moment = datetime.fromtimestamp(modified_ms // 1000, UTC) + timedelta(milliseconds=modified_ms % 1000)
-    return instant_text(moment if _is_utc(configuration) else moment.astimezone())
+    return instant_text(moment.astimezone(timeline_zone(configuration)))
 
 
 def modified_ms_of(instant: str, configuration: TableConfiguration) -> int:
@@ -108,12 +107,8 @@ def modified_ms_of(instant: str, configuration: TableConfiguration) -> int:
     Clauses: TM-001.
     """
     seconds = datetime.strptime(instant[:14], "%Y%m%d%H%M%S")  # noqa: DTZ007 - the zone comes next
-    moment = seconds.replace(tzinfo=UTC) if _is_utc(configuration) else seconds.astimezone()
+    moment = seconds.replace(tzinfo=timeline_zone(configuration))
     return int(moment.timestamp()) * 1000 + int(instant[14:17])
-
-
-def _is_utc(configuration: TableConfiguration) -> bool:
-    return configuration.properties.get(_ZONE_KEY, "").strip().upper() == "UTC"
 
 
 def _within(time: str, requested: str, limit: str | None) -> str:

@@ -41,7 +41,7 @@ from hudi_spark.table_state.history import (
     history_folder,
     identity_of,
 )
-from hudi_spark.table_state.instants import EARLIEST, InstantLike, instant_digits
+from hudi_spark.table_state.instants import EARLIEST, InstantLike, instant_digits, timeline_zone
 from hudi_spark.table_state.listing import (
     METADATA_FOLDER,
     FileListing,
@@ -239,6 +239,7 @@ __all__ = [
     "subfolder",
     "time_range",
     "timeline_of_range",
+    "timeline_zone",
     "undone_instants",
     "undone_paths",
     "visibility",
