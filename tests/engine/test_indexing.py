@@ -331,8 +331,8 @@ class Twice:
     def rows(self, source: Any) -> Any:
         return Repeated(EXECUTOR.rows(source))
 
-    def tasks(self, tasks: Any, run: Any, schema: Any, sizes: Any = None) -> Any:
-        del sizes
+    def tasks(self, tasks: Any, run: Any, schema: Any, size_of: Any = None) -> Any:
+        del size_of
         return Repeated(EXECUTOR.tasks(*_shipped((tasks, run)), schema))
 
 

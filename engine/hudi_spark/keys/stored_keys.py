@@ -227,9 +227,10 @@ def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) ->
 
 
 def _places(stored: Mapping[int, StoredKeys], state: WriterState, executor: Executor) -> Flow:
-    tasks = list(stored.values())
-    sizes = [bytes_to_read(state.storage, one.task.files) for one in tasks]
-    return executor.tasks(tasks, read_places, PLACES, sizes)
+    def size_of(one: StoredKeys) -> int:
+        return bytes_to_read(state.storage, one.task.files)
+
+    return executor.tasks(list(stored.values()), read_places, PLACES, size_of)
 
 
 def selects_partitions(state: WriterState) -> bool:

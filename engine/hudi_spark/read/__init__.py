@@ -16,13 +16,22 @@ from hudi_spark.read.queries import (
     table_info,
     table_storage,
 )
-from hudi_spark.read.tasks import OPENING_BYTES, ReadContext, SliceRows, SliceTask, bytes_to_read, run_task
+from hudi_spark.read.tasks import (
+    OPENING_BYTES,
+    UNKNOWN_BYTES,
+    ReadContext,
+    SliceRows,
+    SliceTask,
+    bytes_to_read,
+    run_task,
+)
 from hudi_spark.table_state import EARLIEST
 
 __all__ = [
     "EARLIEST",
     "OPENING_BYTES",
     "ROWS",
+    "UNKNOWN_BYTES",
     "UNMERGED",
     "AnyPlan",
     "AnyQuery",

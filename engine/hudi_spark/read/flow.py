@@ -64,10 +64,10 @@ class Flow(Protocol):
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
-    def spread(self, column: str, sizes: Sequence[int]) -> Self:
-        """The rows anew in parts by a column of numbers: those of one number are in one part.
+    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> Self:
+        """The rows anew in parts by a column of numbers of pieces of work: those of one number are in one part.
 
-        `sizes`: of each number from 0 up how many bytes are worked on; small ones may share a part.
+        `size_of`: how many bytes a piece works on, asked where small ones may share a part.
         """
 
     def ordered(self, columns: Sequence[str]) -> Self:
@@ -108,9 +108,12 @@ class Executor(Protocol):
         tasks: Sequence[_Task],
         run: Callable[[_Task, TaskIdentity], pa.Table],
         schema: pa.Schema,
-        sizes: Sequence[int] | None = None,
+        size_of: Callable[[_Task], int] | None = None,
     ) -> Flow:
-        """What `run` returns for each task, in parts; `sizes`: how many bytes each works on, where that is known."""
+        """What `run` returns for each task, in parts.
+
+        `size_of`: how many bytes a task works on, asked where small ones may share a part.
+        """
 
 
 _HINT: Final = (

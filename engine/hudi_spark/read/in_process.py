@@ -70,6 +70,9 @@ class Stored:
         return parts
 
 
+_Task = TypeVar("_Task")
+
+
 @dataclass(frozen=True, slots=True)
 class StreamedFlow:
     """Parts that are computed anew whenever they are requested, one after the other, unless they are kept.
@@ -117,7 +120,12 @@ class StreamedFlow:
         """The rows by the hash of some columns."""
         return self._divided(lambda part: _hashes(part, columns))
 
-    def spread(self, column: str, sizes: Sequence[int]) -> "StreamedFlow":  # noqa: ARG002 - the rows' bytes decide
+    def spread(
+        self,
+        column: str,
+        pieces: Sequence[_Task],  # noqa: ARG002 - the rows' bytes decide
+        size_of: Callable[[_Task], int],  # noqa: ARG002
+    ) -> "StreamedFlow":
         """The rows by the number in a column."""
         return self._divided(lambda part: part.column(column).to_numpy())
 
@@ -282,7 +290,6 @@ def _ranges(part: pa.Table, bounds: pa.Table, order: list[tuple[str, str]]) -> n
     return found[: part.num_rows]
 
 
-_Task = TypeVar("_Task")
 _Source = Callable[[], list[pa.Table]]
 
 
@@ -336,9 +343,9 @@ class LocalFlow:
         """All rows in one part: no two tasks can have equal values then."""
         return LocalFlow(self.schema, lambda: [self.gathered()], self.identify)
 
-    def spread(self, column: str, sizes: Sequence[int]) -> "LocalFlow":
+    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> "LocalFlow":  # noqa: ARG002
         """As `shuffled`."""
-        return self.shuffled([column], len(sizes))
+        return self.shuffled([column], len(pieces))
 
     def ordered(self, columns: Sequence[str]) -> "LocalFlow":
         """All rows in one part, sorted."""
@@ -402,7 +409,7 @@ class InProcess:
         tasks: Sequence[_Task],
         run: Callable[[_Task, TaskIdentity], pa.Table],
         schema: pa.Schema,
-        sizes: Sequence[int] | None = None,  # noqa: ARG002 - no task costs anything by itself
+        size_of: Callable[[_Task], int] | None = None,  # noqa: ARG002 - no task costs anything by itself
     ) -> LocalFlow:
         """A part for each task."""
         identify = self._identify

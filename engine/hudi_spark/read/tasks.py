@@ -311,7 +311,8 @@ def _touched(records: LogRecords) -> pc.Expression:
 
 # What opening a file costs, as bytes that could be read meanwhile.
 OPENING_BYTES: Final = 1 << 20
-_REMOTE_BYTES: Final = 1 << 24
+# What is assumed of work whose size nobody knows.
+UNKNOWN_BYTES: Final = 1 << 24
 
 
 def bytes_to_read(storage: Storage, paths: Iterable[str | None]) -> int:
@@ -324,7 +325,7 @@ def bytes_to_read(storage: Storage, paths: Iterable[str | None]) -> int:
 
 def _size(storage: Storage, path: str) -> int:
     if not isinstance(storage, LocalStorage):
-        return _REMOTE_BYTES
+        return UNKNOWN_BYTES
     try:
         return storage.size(path)
     except OSError:  # the task that reads it says why it is gone

@@ -9,6 +9,7 @@ Clauses: CL-005, CL-004, CL-006, CL-007, CL-009, CL-001, RB-008, CL-003, CL-008.
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby
 from typing import Any, Final
 
@@ -185,6 +186,10 @@ class WholeOutput:
     slices: tuple[SliceTask, ...]
     output: Output
 
+    def bytes(self) -> int:
+        """How many bytes are read for it."""
+        return sum(bytes_to_read(one.context.storage, one.files) for one in self.slices)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteWhole:
@@ -204,6 +209,10 @@ class GroupSlice:
 
     group: int
     slice: SliceTask
+
+    def bytes(self) -> int:
+        """How many bytes are read of it."""
+        return bytes_to_read(self.slice.context.storage, self.slice.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +313,8 @@ def rewrite(
     tasks = [task for one in whole for task in _whole_outputs(storage, one, reading, numbers)]
     written: tuple[WrittenFile, ...] = ()
     if tasks:
-        sizes = [sum(bytes_to_read(storage, each.files) for each in one.slices) for one in tasks]
-        written = from_rows(executor.tasks(tasks, WriteWhole(rewriting), WRITTEN_SCHEMA, sizes).gathered())
-    return (
-        *written,
-        *(_rewritten_in_parts(executor, divided, reading, rewriting, numbers) if divided else ()),
-    )
+        written = from_rows(executor.tasks(tasks, WriteWhole(rewriting), WRITTEN_SCHEMA, WholeOutput.bytes).gathered())
+    return (*written, *(_rewritten_in_parts(executor, divided, reading, rewriting, numbers) if divided else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,18 +378,23 @@ def _rewritten_in_parts(
 ) -> tuple[WrittenFile, ...]:
     slices = [GroupSlice(number, task) for number, one in enumerate(groups) for task in reading.tasks(one.slices)]
     most = max(rewriting.layout.sample_rows // len(slices), _LEAST_SAMPLE)
-    sizes = [bytes_to_read(one.slice.context.storage, one.slice.files) for one in slices]
-    sampled = executor.tasks(slices, Sampling(rewriting, most), SAMPLES, sizes).gathered()
+    sampled = executor.tasks(slices, Sampling(rewriting, most), SAMPLES, GroupSlice.bytes).gathered()
     divisions = {
         number: _division(one, _sample(sampled, number), rewriting, outputs) for number, one in enumerate(groups)
     }
     dividing = Dividing(rewriting, divisions)
-    written = [0] * outputs.given
-    for number, division in divisions.items():
-        read = sum(size for one, size in zip(slices, sizes, strict=True) if one.group == number)
-        for output in division.outputs:
-            written[output.number] = read // len(division.outputs)
-    rows = executor.tasks(slices, dividing, dividing.schema, sizes).spread(TARGET, written)
+    group_of = {output.number: number for number, one in divisions.items() for output in one.outputs}
+
+    @cache
+    def share(group: int) -> int:
+        """About how many bytes of a group go to each of its outputs."""
+        return sum(one.bytes() for one in slices if one.group == group) // len(divisions[group].outputs)
+
+    def size_of(output: int) -> int:
+        return share(group_of[output]) if output in group_of else 0
+
+    rows = executor.tasks(slices, dividing, dividing.schema, GroupSlice.bytes)
+    rows = rows.spread(TARGET, range(outputs.given), size_of)
     return from_rows(rows.map(WriteParts(rewriting, divisions), WRITTEN_SCHEMA).gathered())
 
 

@@ -319,8 +319,11 @@ def _written(
     state = state_of_table(work.storage, planned, work.options)
     place = place_of(work, planned.configuration, requested)
     shared = Shared(state, context, place, statistics_plan(state) or StatisticsPlan((), "V1"))
-    sizes = [bytes_to_read(work.storage, one.read.files) for one in slices]
-    return from_rows(work.executor.tasks(slices, kind.task(shared), WRITTEN_SCHEMA, sizes).gathered())
+
+    def size_of(one: PlannedSlice) -> int:
+        return bytes_to_read(work.storage, one.read.files)
+
+    return from_rows(work.executor.tasks(slices, kind.task(shared), WRITTEN_SCHEMA, size_of).gathered())
 
 
 _PARQUET = "parquet"

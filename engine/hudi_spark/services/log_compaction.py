@@ -234,8 +234,11 @@ def _with_enough(work: TableWork, snapshot: Snapshot, slices: Sequence[FileSlice
     Clauses: LC-008, LF-025.
     """
     counting = _Counting(work.storage, snapshot.visibility)
-    sizes = [bytes_to_read(work.storage, one.log_files) for one in slices]
-    counted = work.executor.tasks(tuple(enumerate(slices)), counting, _COUNTED, sizes).gathered()
+
+    def size_of(numbered: tuple[int, FileSlice]) -> int:
+        return bytes_to_read(work.storage, numbered[1].log_files)
+
+    counted = work.executor.tasks(tuple(enumerate(slices)), counting, _COUNTED, size_of).gathered()
     chosen = [
         number
         for number, blocks, whole in zip(*(column.to_pylist() for column in counted.columns), strict=True)

@@ -10,8 +10,8 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
-from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.queries import BATCH_ROWS, UNKNOWN_BYTES, packed, run_on_spark, spark_schema, wire_schema
+from hudi_spark.read import ROWS, UNKNOWN_BYTES, Query, TaskIdentity, Work, plan_query
+from hudi_spark.spark.queries import BATCH_ROWS, packed, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
@@ -108,11 +108,11 @@ class SparkFlow:
         frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
         return SparkFlow(frame, self.schema, self.identify)
 
-    def spread(self, column: str, sizes: Sequence[int]) -> "SparkFlow":
+    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> "SparkFlow":
         """The rows by the number in a column: each number's in one partition, few numbers in each."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-        count = len(packed(sizes, sizes, _cores(self.source.sparkSession)))
+        count = len(packed(self.source.sparkSession, pieces, size_of))
         salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
         salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
         return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
@@ -189,7 +189,7 @@ class OnSpark:
         tasks: Sequence[_Task],
         run: Callable[[_Task, TaskIdentity], pa.Table],
         schema: pa.Schema,
-        sizes: Sequence[int] | None = None,
+        size_of: Callable[[_Task], int] | None = None,
     ) -> SparkFlow:
         """A few for each Spark task; the descriptions go to each executor once.
 
@@ -199,7 +199,7 @@ class OnSpark:
         if not tasks:
             empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
             return SparkFlow(empty, schema, self.identify)
-        packs = packed(tasks, [UNKNOWN_BYTES] * len(tasks) if sizes is None else sizes, _cores(self.spark))
+        packs = packed(self.spark, tasks, size_of or _unknown)
         described = self.spark.sparkContext.broadcast(tuple(map(tuple, packs)))
         numbers = _planned(self.spark.range(0, len(packs), 1, len(packs)))
         flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
@@ -222,8 +222,9 @@ class OnSpark:
         return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
 
 
-def _cores(spark: "SparkSession") -> int:
-    return int(spark.sparkContext.defaultParallelism)
+def _unknown(task: object) -> int:
+    del task
+    return UNKNOWN_BYTES
 
 
 @dataclass(frozen=True, slots=True)

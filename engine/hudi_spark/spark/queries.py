@@ -227,8 +227,6 @@ Report = Callable[[tuple[SkippedBytes, ...]], None]
 _MOST_BYTES: Final = 1 << 27
 # What is read while Spark starts a task, which costs up to a tenth of a second.
 _LEAST_BYTES: Final = 1 << 24
-# Of a piece whose size nobody knows: eight go together.
-UNKNOWN_BYTES: Final = 1 << 24
 # A batch of about this many rows goes to the JVM at once.
 BATCH_ROWS: Final = 65_536
 _BATCH_BYTES: Final = 1 << 25
@@ -255,8 +253,7 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     if scanned or not merged:
         frames.append(_scan(spark, plan, scanned, storage))
     if merged:
-        sizes = [bytes_to_read(storage, task.files) for task in merged]
-        packs = packed(merged, sizes, spark.sparkContext.defaultParallelism)
+        packs = packed(spark, merged, lambda task: bytes_to_read(storage, task.files))
         frames.append(run_tasks(spark, packs, run_task, plan.schema, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
 
@@ -316,13 +313,14 @@ def run_tasks(
     return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
 
 
-def packed(tasks: Sequence[_Task], sizes: Sequence[int], cores: int) -> list[list[_Task]]:
-    """Tasks packed by the bytes that they read or write.
+def packed(spark: "SparkSession", tasks: Sequence[_Task], size_of: Callable[[_Task], int]) -> list[list[_Task]]:
+    """Tasks packed by the bytes that they work on.
 
     A pack is no larger than 128 MiB unless it is one task, and each core has two, unless they are smaller than what
     could be read while a task starts. The order stays.
     """
-    most = min(_MOST_BYTES, max(sum(sizes) // (2 * cores), _LEAST_BYTES))
+    sizes = list(map(size_of, tasks))
+    most = min(_MOST_BYTES, max(sum(sizes) // (2 * spark.sparkContext.defaultParallelism), _LEAST_BYTES))
     packs: list[list[_Task]] = []
     room = 0
     for task, size in zip(tasks, sizes, strict=True):
@@ -463,8 +461,7 @@ def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, rep
     """
     if isinstance(plan, Plan):
         return run_on_spark(spark, plan, storage, report)
-    sizes = [bytes_to_read(storage, _files_of_changes(task)) for task in plan.tasks]
-    packs = packed(plan.tasks, sizes, spark.sparkContext.defaultParallelism)
+    packs = packed(spark, plan.tasks, lambda task: bytes_to_read(storage, _files_of_changes(task)))
     return run_tasks(spark, packs, run_change_task, plan.schema, report)
 
 

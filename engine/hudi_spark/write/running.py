@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -209,8 +210,7 @@ class _Staging:
             self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
-            sizes = [bytes_to_write(one, self._state.storage) for one in routes.targets]
-            spread = routed.spread(TARGET, sizes)
+            spread = routed.spread(TARGET, routes.targets, partial(bytes_to_write, storage=self._state.storage))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
         return from_rows(written), replaced
 
