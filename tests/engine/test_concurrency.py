@@ -1,7 +1,9 @@
 """Who may write at the same time: one process without a shared lock, any number with one; heartbeats, and times."""
 
 import json
+import re
 import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -228,6 +230,54 @@ def test_the_bound_of_a_timeline_ahead_is_exact(seconds: int, follows: bool):
 def test_an_instant_that_nothing_follows_is_refused(instant: str):
     with pytest.raises(HudiError, match="INSTANT_MALFORMED"):
         SystemClock().instant(instant)
+
+
+@pytest.fixture
+def local_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Puts this computer into a time zone."""
+
+    def put(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield put
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+@pytest.mark.parametrize(("stated", "lock"), [("LOCAL", {}), ("LOCAL", FILE_LOCK), ("UTC", {}), ("UTC", FILE_LOCK)])
+def test_instants_are_of_the_time_zone_that_the_table_states(
+    tmp_path: Path, local_zone: Callable[[str], None], zone: str, stated: str, lock: dict[str, str]
+):
+    """A write, a savepoint and an index show the moment of the stated zone, in the metadata table too."""
+    local_zone(zone)
+    settings = {**lock, "hoodie.metadata.enable": "true"}
+    began = datetime.now(UTC if stated == "UTC" else None).replace(tzinfo=None)
+    table = new_table(tmp_path, properties={"hoodie.table.timeline.timezone": stated}, configs=settings)
+    saved = table.services().savepoint(table.write("upsert", rows([1], 2, 2.0)).requested, "by hand", {})
+    table.write("upsert", rows([1], 3, 3.0))
+    ended = datetime.now(UTC if stated == "UTC" else None).replace(tzinfo=None)
+    paths = sorted((table.path / ".hoodie").rglob("timeline/*"))
+    times = [text for path in paths for text in re.findall(r"\d{17}", path.name) if text > "1970"]
+    assert len(times) > 8
+    assert min(times) >= instant_text(began), paths
+    assert max(times) <= instant_text(ended + timedelta(seconds=1)), paths
+    assert saved is not None
+
+
+def test_the_hour_that_a_time_zone_has_twice_goes_on_after_its_last_instant(local_zone: Callable[[str], None]):
+    """Where the wall clock goes back from 03:00 to 02:00, instants follow one another by milliseconds."""
+    local_zone("Europe/Berlin")
+    began = datetime(2025, 10, 26, 0, 59, 59, tzinfo=UTC)
+    moments = [began]
+    clock = SystemClock(now=lambda: moments[-1]).in_zone(lambda: None)
+    assert clock.instant() == "20251026025959000"
+    moments.append(began + timedelta(seconds=2))
+    assert [clock.instant(), clock.instant()] == ["20251026025959001", "20251026025959002"]
+    after = SystemClock(now=lambda: began + timedelta(seconds=2)).in_zone(lambda: None)
+    after.refuse_far_ahead("20251026025959000", 60.0)
+    after.wait_past("20251026025959000")
 
 
 @pytest.mark.slow

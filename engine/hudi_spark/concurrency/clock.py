@@ -3,8 +3,9 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Final, Protocol
 
 from hudi_spark.errors import HudiError, Reason
@@ -17,6 +18,12 @@ AHEAD_KEY: Final = "hoodie.time.generator.max_timeline_ahead_ms"
 
 class Clock(Protocol):
     """Generates instants; each is greater than every one before it."""
+
+    def in_zone(self, zone: Callable[[], tzinfo | None]) -> "Clock":
+        """The same clock with instants of a time zone, None for that of this computer; `zone` is called when needed.
+
+        Clauses: TM-001.
+        """
 
     def instant(self, after: str = "") -> str:
         """An instant of 17 digits, greater than `after` and than every instant that this clock gave out.
@@ -48,42 +55,55 @@ class Clock(Protocol):
 
 
 @dataclass(slots=True)
-class SystemClock:
-    """The time of this computer in the table's time zone; its instants never go back.
+class _Shown:
+    """What a clock has shown in any time zone: the newest moment, and by zone the last instant."""
 
-    A clock that goes back is waited for, `patience` seconds at most. `now` and `sleep` are what tests put in place.
+    newest: datetime | None = None
+    last: dict[tzinfo | None, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(slots=True)
+class SystemClock:
+    """The time of this computer, in UTC unless it is put `in_zone`; its instants never go back.
+
+    A clock that goes back is waited for, `patience` seconds at most. An hour that the zone has twice goes on after its
+    last instant by milliseconds. `now` and `sleep` are what tests put in place.
 
     Clauses: TM-001, TM-003, TM-004.
     """
 
-    zone: tzinfo | None = UTC
+    zone: Callable[[], tzinfo | None] = field(default=lambda: UTC, repr=False)
     patience: float = 5.0
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    _last: str = ""
-    _newest: datetime | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _shown: _Shown = field(default_factory=_Shown, repr=False)
+
+    def in_zone(self, zone: Callable[[], tzinfo | None]) -> "SystemClock":
+        """The same clock in another time zone: both know what either has shown."""
+        return replace(self, zone=cache(zone))
 
     def instant(self, after: str = "") -> str:
         """The time now, or one millisecond after the last instant where that is later."""
-        with self._lock:
-            if self._newest is not None:
-                self._wait(self._newest, "than this process has seen before")
-            self._newest = self.now()
-            now = instant_text(self._newest.astimezone(self.zone))
-            least = max(self._last, after)
-            self._last = now if now > least else next_instant(least)
-            return self._last
+        zone = self.zone()
+        with self._shown.lock:
+            if self._shown.newest is not None:
+                self._wait(self._shown.newest, "than this process has seen before")
+            self._shown.newest = self.now()
+            now = instant_text(self._shown.newest.astimezone(zone))
+            least = max(self._shown.last.get(zone, ""), after)
+            self._shown.last[zone] = now if now > least else next_instant(least)
+            return self._shown.last[zone]
 
     def wait_past(self, newest: str) -> None:
-        """Returns when this computer's clock shows more; an instant of the local time zone is one of those known."""
-        if newest < max(self._last, instant_text(self.now().astimezone(self.zone))):
+        """Returns when this computer's clock shows more; an instant that it has given itself is past."""
+        if self._is_past(newest):
             return
         self._wait(self._meant(newest, self.patience) + _MILLISECOND, "than the timeline's newest instant")
 
     def refuse_far_ahead(self, newest: str, seconds: float) -> None:
         """A timeline that another clock has led further than `seconds` into the future is not gone on with."""
-        if newest < max(self._last, instant_text(self.now().astimezone(self.zone))):
+        if self._is_past(newest):
             return
         ahead = (self._meant(newest, seconds) - self.now()).total_seconds()
         if ahead > seconds:
@@ -91,13 +111,18 @@ class SystemClock:
             hint = f"set the clock that is wrong, here or where it was written; {AHEAD_KEY} allows {seconds * 1000:.0f}"
             raise HudiError(Reason.CONFIG_INVALID, "TM-008", message, hint=hint)
 
+    def _is_past(self, newest: str) -> bool:
+        zone = self.zone()
+        return newest < max(self._shown.last.get(zone, ""), instant_text(self.now().astimezone(zone)))
+
     def _meant(self, newest: str, patience: float) -> datetime:
-        """The moment of an instant, by the local time zone where it would lie far ahead otherwise."""
-        moment = _moment(newest).replace(tzinfo=self.zone)
-        local = self.now().astimezone().utcoffset() or timedelta()
-        if moment - self.now() > timedelta(seconds=patience) and local > timedelta():
-            moment -= local
-        return moment
+        """The moment of an instant in the clock's time zone, in UTC or the local one where it would lie far ahead.
+
+        Some writers take instants in another time zone than the table states.
+        """
+        digits, within = _moment(newest).replace(tzinfo=None), self.now() + timedelta(seconds=patience)
+        moments = [_in(digits, zone) for zone in (self.zone(), UTC, None)]
+        return next((one for one in moments if one <= within), moments[0])
 
     def _wait(self, until: datetime, than: str) -> None:
         """Clauses: TM-004."""
@@ -116,6 +141,10 @@ class SetClock:
 
     now: str
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def in_zone(self, _zone: Callable[[], tzinfo | None]) -> "SetClock":
+        """The same clock: its instants are digits of no zone."""
+        return self
 
     def instant(self, after: str = "") -> str:
         """The next instant."""
@@ -163,6 +192,11 @@ def milliseconds_of(instant: str) -> int:
     Clauses: TM-001.
     """
     return round(_moment(instant).timestamp() * 1000)
+
+
+def _in(digits: datetime, zone: tzinfo | None) -> datetime:
+    """The moment of a wall clock's digits, the earlier one of two."""
+    return (digits.astimezone() if zone is None else digits.replace(tzinfo=zone)).astimezone(UTC)
 
 
 def _moment(instant: str) -> datetime:

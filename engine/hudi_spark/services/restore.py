@@ -32,9 +32,9 @@ from hudi_format.timeline.plans import (
     serialise_savepoint_metadata,
 )
 
-from hudi_spark.concurrency import DOWNWARDS, Holding, delete_entries, joined, milliseconds_of
+from hudi_spark.concurrency import DOWNWARDS, Holding, delete_entries, joined
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.metadata import FinishedWrite, update_metadata_table
+from hudi_spark.metadata import FinishedWrite, milliseconds_of, update_metadata_table
 from hudi_spark.services.rollback import clear, remove, rollback_metadata
 from hudi_spark.services.rollback_planning import RESTORE, ROLLBACK, Search, listing_plan
 from hudi_spark.table_state import (
@@ -122,7 +122,7 @@ def savepoint(work: TableWork, instant: str | None = None, comment: str = "", by
         refuse_cleaned_since(work.storage, timeline, saved.requested)
         remove_half_made(work, configuration, timeline, saved.requested)
         files = files_as_of(work, snapshot, saved)
-        return _saved(work, holding, configuration, saved.requested, _content(work, files, comment, by))
+        return _saved(work, holding, configuration, saved.requested, _content(work, configuration, files, comment, by))
 
 
 def delete_savepoint(work: TableWork, instant: str) -> Outcome:
@@ -203,9 +203,11 @@ def _slices(storage: Storage, work: TableWork, snapshot: Snapshot, time: str, ax
     return snapshot_at(storage, table, work.readings, time, axis, listing=stored_files(storage)).slices
 
 
-def _content(work: TableWork, files: dict[str, tuple[str, ...]], comment: str, by: str) -> SavepointMetadata:
+def _content(
+    work: TableWork, configuration: TableConfiguration, files: dict[str, tuple[str, ...]], comment: str, by: str
+) -> SavepointMetadata:
     partitions = {partition: SavepointPartition(partition, names) for partition, names in sorted(files.items())}
-    return SavepointMetadata(by, milliseconds_of(work.clock.instant()), comment, partitions)
+    return SavepointMetadata(by, milliseconds_of(work.clock.instant(), configuration), comment, partitions)
 
 
 def _saved(

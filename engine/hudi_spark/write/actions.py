@@ -283,7 +283,7 @@ class TableActions:
 
         """
         with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
-            clock, executor = self.writer.clock, self.writer.executor
+            clock, executor = self.writer.table_clock, self.writer.executor
             done = create_index(effects, state, request.definition(state.configuration.version), executor, clock)
             return Outcome(*done, ACTION, "INDEX")
 
@@ -318,9 +318,9 @@ class TableActions:
             def keep_metadata(requested: str, metadata: CommitMetadata) -> None:
                 action = "commit" if state.configuration.table_type == "COPY_ON_WRITE" else "deltacommit"
                 write = FinishedWrite(requested, action, metadata.operation_type or OPERATION)
-                update_metadata_table(effects, state, write, self.writer.executor, self.writer.clock)
+                update_metadata_table(effects, state, write, self.writer.executor, self.writer.table_clock)
 
-            done = alter_schema(effects, state, changes, self.writer.clock, keep_metadata)
+            done = alter_schema(effects, state, changes, self.writer.table_clock, keep_metadata)
             return Outcome(done.requested, done.completed, done.action, OPERATION)
 
     def validate_metadata(self) -> tuple[Finding, ...]:

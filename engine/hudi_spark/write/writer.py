@@ -20,7 +20,7 @@ from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.options import Options, resolve
 from hudi_spark.read import Executor, Flow, Query
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.table_state import read_anew, why_lost
+from hudi_spark.table_state import load_configuration, read_anew, timeline_zone, why_lost
 from hudi_spark.write.action import Outcome, TableWork, new_file_id
 from hudi_spark.write.planning import (
     Batch,
@@ -251,9 +251,17 @@ class TableWriter:
         """What an action on the table is given, with further options."""
         return self._work(resolve(self.configs, configs or {}))
 
+    @property
+    def table_clock(self) -> Clock:
+        """The clock with instants of the time zone that the table states.
+
+        Clauses: TM-001.
+        """
+        return self.clock.in_zone(lambda: timeline_zone(load_configuration(self.storage)))
+
     def _work(self, options: Options) -> TableWork:
         effects = Effects(self.storage, self.hook)
-        return TableWork(effects, self.executor, options, self.clock, self.readings, self.file_ids)
+        return TableWork(effects, self.executor, options, self.table_clock, self.readings, self.file_ids)
 
     def _prepared(self, request: WriteRequest) -> Write:
         work = self._work(resolve(self.configs, request.configs))
