@@ -60,7 +60,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 
 pages: env  ## write the generated pages: references into docs/, what runs measured into build/pages
 	$(RUN) -m hudi_conformance.pages
-	$(RUN) -m hudi_spark.options.page
+	$(RUN) tests/engine/configuration_page.py
 	$(RUN) tests/mutation/run.py page
 
 docs: env  ## the documentation as a site in build/site; strict: a broken link fails

@@ -13,6 +13,7 @@ from hudi_spark.arrow import (
     write_arrow,
 )
 from hudi_spark.concurrency.effects import ServiceWarning
+from hudi_spark.datasource import load, save
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import RecoveryHints
@@ -35,12 +36,14 @@ __all__ = [
     "check_table",
     "create_arrow",
     "explain",
+    "load",
     "read_arrow",
     "read_batches",
     "read_changes",
     "read_incremental",
     "read_stream",
     "retry_on_conflict",
+    "save",
     "services_arrow",
     "write_arrow",
 ]

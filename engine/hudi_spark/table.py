@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
+from hudi_format.table.table_properties import holds_table
 
 from hudi_spark.arrow import batches_of
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
@@ -89,26 +90,36 @@ class HudiTable(TableWrites):
         use_same_python(spark)
 
     @classmethod
+    def exists(cls, spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None = None) -> bool:
+        """Whether a folder is a table.
+
+        Clauses: SL-001.
+        """
+        storage = _session_storage(spark, path, storage_options)
+        with boundary(storage.base):
+            return holds_table(storage)
+
+    @classmethod
     def create(
         cls,
         spark: "SparkSession",
         path: str | Path,
         *,
-        name: str,
+        name: str = "",
         schema: Any,
         record_key: str | Sequence[str] = (),
         partition_by: str | Sequence[str] = (),
         ordering: str | Sequence[str] = (),
-        table_type: str = "COPY_ON_WRITE",
-        table_version: int = 9,
+        table_type: str | None = None,
+        table_version: int | None = None,
         merge_mode: str | None = None,
         configs: Mapping[str, str] | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> "HudiTable":
         """Make an empty table and open it; `schema` is of a DataFrame, of Arrow, or an Avro record.
 
-        Without a record key every row gets one. `configs` holds for this call: what the table keeps stands in its
-        properties.
+        Arguments may also stand in `configs`, by Hudi's keys. Without a record key every row gets one. `configs` holds
+        for this call: what the table keeps stands in its properties.
 
         Raises:
             HudiError: CONFIG_INVALID for a definition that is no table, or where there is one;
@@ -201,6 +212,18 @@ class HudiTable(TableWrites):
 
         """
         return self._frame(Query(None, columns, filter, meta_columns))
+
+    def register_view(self, name: str, as_of: InstantLike | None = None) -> None:
+        """Make the state of now, or as of an instant, a temporary view for `spark.sql`; later writes do not change it.
+
+        Raises:
+            HudiError: as `snapshot` and `as_of`.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: RD-001, RD-010.
+
+        """
+        self._frame(Query(self._digits(as_of))).createOrReplaceTempView(name)
 
     def as_of(
         self,

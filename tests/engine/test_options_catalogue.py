@@ -7,9 +7,9 @@ from pathlib import Path
 
 import hudi_spark
 import pytest
+from configuration_page import PAGE, configuration_page
 from hudi_spark.options import check_configs
 from hudi_spark.options.catalogue import Entry, Kind, Status, the_catalogue
-from hudi_spark.options.page import PAGE, configuration_page
 from hudi_spark.pruning.pruner import PRUNING_OPTIONS
 
 CATALOGUE = the_catalogue()
@@ -105,5 +105,5 @@ def test_what_is_used_has_left_the_list_of_what_is_not():
 
 
 def test_the_page_is_the_one_of_today():
-    """docs/reference/configuration.md is what `python -m hudi_spark.options.page` writes."""
+    """docs/reference/configuration.md is what `python tests/engine/configuration_page.py` writes."""
     assert (ROOT / PAGE).read_text("utf-8") == configuration_page(CATALOGUE)

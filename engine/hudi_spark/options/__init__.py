@@ -1,25 +1,31 @@
 """The `hoodie.*` keys: what is known of each, and what a caller gave."""
 
+from hudi_spark.options.catalogue import the_catalogue
 from hudi_spark.options.resolving import (
     BY_POSITIONS,
     END_SCHEMA,
     FALLBACK,
+    STORAGE_PREFIX,
     Options,
     check_configs,
     contradictions,
     of_reads,
     refusal,
     resolve,
+    settled,
 )
 
 __all__ = [
     "BY_POSITIONS",
     "END_SCHEMA",
     "FALLBACK",
+    "STORAGE_PREFIX",
     "Options",
     "check_configs",
     "contradictions",
     "of_reads",
     "refusal",
     "resolve",
+    "settled",
+    "the_catalogue",
 ]

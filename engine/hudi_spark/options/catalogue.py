@@ -6,6 +6,7 @@ A file of `keys/` is one group of keys:
     [[section]]   status    honoured | accepted (without effect) | refused
                   scopes    which of read, write, table, service take the keys
                   because   why they have no effect, or what to do instead
+                  elsewhere true where another program would do the work
     [section.keys]
     "hoodie.some.key" = { kind, default, says, choices, also, ... }
 """
@@ -48,7 +49,8 @@ class Entry:
     `default`: what holds where it is not given, None for nothing; `released` is Hudi's where `differs` says why ours
     is another. `also`: other names of it; `megabytes`: those of them that count megabytes where the key counts bytes.
     `spellings`: other words for one of the `choices`. `harmless`: the values that a refused key may have.
-    `kept`: the table's properties have it, so that a later write can only repeat it.
+    `kept`: the table's properties have it, so that a later write can only repeat it. `elsewhere`: a refused key that
+    requests the work of another program and changes no row.
     """
 
     key: str
@@ -65,6 +67,7 @@ class Entry:
     harmless: tuple[str, ...] = ()
     least: int | None = None
     kept: bool = False
+    elsewhere: bool = False
     differs: str = ""
     released: str = ""
 
@@ -102,6 +105,7 @@ def _entries(section: Mapping[str, Any]) -> Iterator[Entry]:
         "status": Status(section["status"]),
         "scopes": frozenset(section["scopes"]),
         "because": section.get("because", ""),
+        "elsewhere": section.get("elsewhere", False),
     }
     for key, stated in section["keys"].items():
         values = {name: _fixed(value) for name, value in stated.items()}

@@ -1,0 +1,185 @@
+"""Tables by the options of Hudi's data source, as users have them in their programs.
+
+    spark.read.format("hudi").options(**options).load(path)                 load(spark, path, options)
+    frame.write.format("hudi").options(**options).mode("append").save(path) save(frame, path, options, "append")
+
+Rows come back as from Hudi's source: meta columns first, and of a change feed `op`, `ts_ms`, `before` and `after` as
+text.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hudi_spark.concurrency.effects import ServiceWarning
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.options import STORAGE_PREFIX, refusal, resolve, settled, the_catalogue
+from hudi_spark.table import HudiTable
+from hudi_spark.write import Outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_TYPE: Final = "hoodie.datasource.query.type"
+_FORMAT: Final = "hoodie.datasource.query.incremental.format"
+_AS_OF: Final = "as.of.instant"
+_BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
+_END: Final = "hoodie.datasource.read.end.instanttime"
+_OPERATION: Final = "hoodie.datasource.write.operation"
+_NAMED: Final = frozenset({_TYPE, _FORMAT, _AS_OF, _BEGIN, _END, _OPERATION})
+# Which options each kind of query takes beside its type.
+_TAKEN: Final[Mapping[str, frozenset[str]]] = {
+    "snapshot": frozenset({_TYPE, _AS_OF}),
+    "read_optimized": frozenset({_TYPE, _AS_OF}),
+    "incremental": frozenset({_TYPE, _FORMAT, _BEGIN, _END}),
+}
+_MODES: Final = ("append", "overwrite", "error", "errorifexists", "ignore")
+
+
+def load(spark: "SparkSession", path: str | Path, options: Mapping[str, object] | None = None) -> "DataFrame":
+    """What `spark.read.format("hudi").options(**options).load(path)` reads.
+
+    `hoodie.datasource.query.type` (snapshot, read_optimized, incremental), `as.of.instant`,
+    `hoodie.datasource.read.begin.instanttime` and `...end.instanttime`, `hoodie.datasource.query.incremental.format`
+    (latest_state, cdc), and every option that reads take. Instants may be written in any form that `HudiTable.as_of`
+    takes. The table is planned at the call.
+
+    Raises:
+        HudiError: CONFIG_INVALID for an option that is unknown, that would change the rows and is not supported, or
+            that the kind of query does not have; else as the query.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IN-001, IN-002, CD-001, PR-022, RD-001, RD-009, RD-010.
+
+    """
+    given = _Given.of(options)
+    kind = given.query.get(_TYPE, "snapshot")
+    _refuse_other_queries(kind, given.query)
+    table = HudiTable(spark, path, configs=given.configs, storage_options=given.storage)
+    as_of = given.query.get(_AS_OF)
+    if kind == "incremental":
+        return _changed(table, given.query)
+    if kind == "read_optimized":
+        return table.read_optimized(meta_columns=True, as_of=as_of)
+    return table.snapshot(meta_columns=True) if as_of is None else table.as_of(as_of, meta_columns=True)
+
+
+def save(
+    frame: "DataFrame", path: str | Path, options: Mapping[str, object] | None = None, mode: str = "errorifexists"
+) -> Outcome | None:
+    """What `frame.write.format("hudi").options(**options).mode(mode).save(path)` writes, as one action.
+
+    The first call makes the table, of the type, key, partition and ordering fields that the options name.
+    `mode`: `append` writes by `hoodie.datasource.write.operation` (upsert by default, insert for a table without
+    record key); `overwrite` puts the rows in place of all that the table holds, whose history stays;
+    `error` and `errorifexists` refuse a table that has commits; `ignore` leaves one alone, and answers None.
+    Options of catalogues and of metrics are named in one warning and have no effect.
+
+    Raises:
+        HudiError: CONFIG_INVALID for an option that is unknown, not supported or contradicts the table, and for a
+            table that is there; else as the operation. A table that the call has made stays, empty.
+        OutcomeUnknownError: whether the write stands is not known.
+
+    Clauses: OW-014, OW-018, OW-031, OW-032, PR-022.
+
+    """
+    chosen = mode.lower()
+    if chosen not in _MODES:
+        raise refusal(f"mode {mode!r} is unknown", f"say {', '.join(_MODES)}")
+    given = _Given.of(options)
+    if given.query:
+        raise refusal(f"{min(given.query)} is an option of reads", "leave it out of a write")
+    resolve(given.configs)
+    spark, configs, storage = frame.sparkSession, given.configs, given.storage
+    if not HudiTable.exists(spark, path, storage):
+        HudiTable.create(spark, path, schema=frame.schema, configs=configs, storage_options=storage)
+    table = HudiTable(spark, path, configs=configs, storage_options=storage)
+    has_commits = chosen != "append" and len(table.timeline(include_history=True)) > 0
+    if has_commits and chosen == "ignore":
+        return None
+    if has_commits and chosen != "overwrite":
+        message, hint = f"there is a table in {path}", "say mode append, overwrite or ignore"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-031", message, hint=hint)
+    return _written(table, frame, _operation(table, given.operation, replaces=has_commits))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Options by what they are for: the query, the operation of a write, the table, and the object store."""
+
+    operation: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, options: Mapping[str, object] | None) -> "_Given":
+        catalogue = the_catalogue()
+        named: dict[str, str] = {}
+        configs: dict[str, str] = {}
+        storage: dict[str, str] = {}
+        elsewhere: list[str] = []
+        for name, value in (options or {}).items():
+            # As Spark writes the values of options.
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            entry = catalogue.find(name)
+            if name.startswith(STORAGE_PREFIX):
+                storage[name] = text
+            elif entry is not None and entry.key in _NAMED:
+                known = settled(entry, name, text)
+                if named.setdefault(entry.key, known) != known:
+                    raise refusal(f"{name} is given twice under different names", f"give only {entry.key}")
+            elif entry is not None and entry.elsewhere:
+                if text.strip().lower() not in entry.harmless:
+                    elsewhere.append(name)
+            else:
+                configs[name] = text
+        if elsewhere:
+            message = f"without effect here: {', '.join(sorted(elsewhere))}; register the table with Hudi's sync tools"
+            warnings.warn(message, ServiceWarning, stacklevel=4)
+        return cls(named.pop(_OPERATION, ""), named, configs, storage)
+
+
+def _refuse_other_queries(kind: str, query: Mapping[str, str]) -> None:
+    other = sorted(query.keys() - _TAKEN[kind])
+    if other:
+        hint = "leave it out" if kind == "incremental" else f"say {_TYPE} = incremental, or leave it out"
+        raise refusal(f"{other[0]} is no option of a query of type {kind}", hint)
+    if kind == "incremental" and _BEGIN not in query:
+        raise refusal(f"an incremental query needs {_BEGIN}", "give an instant, or earliest")
+
+
+def _changed(table: HudiTable, query: Mapping[str, str]) -> "DataFrame":
+    begin, end = query[_BEGIN], query.get(_END)
+    if query.get(_FORMAT) != "cdc":
+        return table.incremental(begin, end, meta_columns=True)
+    from pyspark.sql.functions import col, to_json  # noqa: PLC0415 - pyspark is optional
+
+    feed = table.changes(begin, end, commit_time=True)
+    images = [to_json(col(name), {"ignoreNullFields": "false"}).alias(name) for name in ("before", "after")]
+    return feed.select("op", col("_hoodie_commit_time").alias("ts_ms"), *images)
+
+
+def _operation(table: HudiTable, named: str, *, replaces: bool) -> str:
+    """The operation of a write: the one that the options name, and what its mode and the table make of none."""
+    if replaces and not named.startswith("insert_overwrite"):
+        return "insert_overwrite_table"
+    return named or ("upsert" if table.info().record_key else "insert")
+
+
+def _written(table: HudiTable, frame: "DataFrame", operation: str) -> Outcome:
+    if operation == "delete_partition":
+        # The options name the partitions.
+        return table.delete_partitions(())
+    if operation == "delete":
+        return table.delete(frame)
+    writes = {
+        "upsert": table.upsert,
+        "insert": table.insert,
+        "bulk_insert": table.bulk_insert,
+        "insert_overwrite": table.insert_overwrite,
+        "insert_overwrite_table": table.insert_overwrite_table,
+    }
+    return writes[operation](frame)

@@ -1,0 +1,145 @@
+"""Programs keep the options of Hudi's data source: what `load` reads and `save` writes by them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_spark import HudiError, HudiTable, load, read_arrow, save
+from hudi_spark.concurrency.effects import ServiceWarning
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+OPTIONS = {
+    "hoodie.table.name": "trips",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.partitionpath.field": "city",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+    "hoodie.table.cdc.enabled": True,
+    "hoodie.metadata.enable": "false",
+}
+TYPE = "hoodie.datasource.query.type"
+BEGIN = "hoodie.datasource.read.begin.instanttime"
+END = "hoodie.datasource.read.end.instanttime"
+CDC = {"hoodie.datasource.query.incremental.format": "cdc"}
+
+
+def frame(spark: Any, ids: range, fare: float, ts: int = 1) -> Any:
+    """Rows with these keys, even ones in lima, odd ones in oslo."""
+    rows = [(n, ("lima", "oslo")[n % 2], fare, ts) for n in ids]
+    return spark.createDataFrame(rows, "id int, city string, fare double, ts long")
+
+
+def fares(found: Any) -> dict[int, float]:
+    """What each key has, of a DataFrame."""
+    return {row.id: row.fare for row in found.collect()}
+
+
+def test_a_table_is_made_written_and_queried_by_options(spark: Any, tmp_path: Path):
+    """One set of options for all: each query is the one of the method that it stands for."""
+    path = tmp_path / "table"
+    bulk = {**OPTIONS, "hoodie.datasource.write.operation": "bulk_insert"}
+    first = save(frame(spark, range(4), 1.0), path, bulk, "overwrite")
+    second = save(frame(spark, range(1, 5), 2.0, 2), path, OPTIONS, "append")
+    deleting = {**OPTIONS, "hoodie.datasource.write.operation": "delete"}
+    third = save(frame(spark, range(1), 0.0, 3), path, deleting, "Append")
+    assert first is not None and second is not None and third is not None  # noqa: PT018 - None is the answer of `ignore`
+    assert [one.operation for one in (first, second, third)] == ["BULK_INSERT", "UPSERT", "DELETE"]
+    snapshot = load(spark, path, OPTIONS)
+    assert snapshot.columns[:5] == [name for name in snapshot.columns if name.startswith("_hoodie")]
+    assert fares(snapshot) == dict.fromkeys(range(1, 5), 2.0)
+    assert fares(load(spark, path, {"as.of.instant": first.requested})) == dict.fromkeys(range(4), 1.0)
+    optimized = load(spark, path, {TYPE: "read_optimized"})
+    assert fares(optimized)[1] == 1.0
+    middle = {TYPE: "incremental", BEGIN: first.completed, END: second.completed}
+    assert fares(load(spark, path, middle)) == dict.fromkeys(range(1, 5), 2.0)
+    feed = load(spark, path, {TYPE: "incremental", BEGIN: "earliest", **CDC})
+    assert feed.columns == ["op", "ts_ms", "before", "after"]
+    changes = sorted((row.ts_ms, row.op, json.loads(row.before or row.after)["id"]) for row in feed.collect())
+    assert changes[:4] == [(first.requested, "i", n) for n in range(4)]
+    assert changes[4:-1] == [(second.requested, "i", 4), *((second.requested, "u", n) for n in (1, 2, 3))]
+    assert changes[-1] == (third.requested, "d", 0)
+
+
+def test_modes_are_those_of_a_dataframe_writer(spark: Any, tmp_path: Path):
+    path = tmp_path / "table"
+    save(frame(spark, range(4), 1.0), path, OPTIONS)
+    for mode in ("error", "errorifexists"):
+        with pytest.raises(HudiError, match="there is a table in"):
+            save(frame(spark, range(1), 2.0), path, OPTIONS, mode)
+    assert save(frame(spark, range(1), 2.0), path, OPTIONS, "ignore") is None
+    assert read_arrow(path).num_rows == 4
+    save(frame(spark, range(1), 2.0), path, OPTIONS, "overwrite")
+    assert read_arrow(path, columns=["id"]).to_pydict() == {"id": [0]}
+    partition = {**OPTIONS, "hoodie.datasource.write.operation": "insert_overwrite"}
+    save(frame(spark, range(1, 2), 3.0), path, partition, "overwrite")
+    assert sorted(read_arrow(path, columns=["id"])["id"].to_pylist()) == [0, 1]
+    gone = {"hoodie.datasource.write.operation": "delete_partition"}
+    save(frame(spark, range(0), 0.0), path, {**gone, "hoodie.datasource.write.partitions.to.delete": "oslo"}, "append")
+    assert read_arrow(path, columns=["id"]).to_pydict() == {"id": [0]}
+
+
+def test_rows_without_a_key_are_inserted(spark: Any, tmp_path: Path):
+    """As in released implementations, no key and no operation mean an insert."""
+    for _ in range(2):
+        written = save(frame(spark, range(2), 1.0), tmp_path / "table", {"hoodie.table.name": "trips"}, "append")
+        assert written is not None
+        assert written.operation == "INSERT"
+    assert load(spark, tmp_path / "table").count() == 4
+
+
+def test_work_of_other_programs_is_named_once_and_left(spark: Any, tmp_path: Path):
+    options = {**OPTIONS, "hoodie.datasource.hive_sync.enable": True, "hoodie.metrics.on": "true"}
+    with pytest.warns(ServiceWarning, match=r"hoodie\.datasource\.hive_sync\.enable, hoodie\.metrics\.on") as caught:
+        save(frame(spark, range(2), 1.0), tmp_path / "table", options)
+    assert len([one for one in caught if "without effect" in str(one.message)]) == 1
+    assert load(spark, tmp_path / "table", {"hoodie.datasource.hive_sync.enable": "false"}).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({TYPE: "incremental"}, "needs hoodie.datasource.read.begin.instanttime"),
+        ({BEGIN: "20250101000000000"}, "is no option of a query of type snapshot"),
+        ({TYPE: "incremental", BEGIN: "000", "as.of.instant": "2025-01-01"}, "as.of.instant is no option"),
+        ({TYPE: "snapshots"}, "is 'snapshots'"),
+        ({"hoodie.datasource.merge.type": "skip_merge"}, "is not supported"),
+        ({"hoodie.datasource.read.incr.path.glob": "*"}, "is not supported"),
+        ({"hoodie.datasource.query.typ": "snapshot"}, "did you mean hoodie.datasource.query.type"),
+        ({TYPE: "snapshot", "hoodie.datasource.view.type": "incremental"}, "given twice"),
+    ],
+)
+def test_what_would_change_the_rows_is_honoured_or_refused(
+    spark: Any, tmp_path: Path, options: dict[str, str], match: str
+):
+    save(frame(spark, range(1), 1.0), tmp_path / "table", OPTIONS)
+    with pytest.raises(HudiError, match=match) as caught:
+        load(spark, tmp_path / "table", options)
+    assert caught.value.reason == "CONFIG_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("options", "mode", "match"),
+    [
+        ({TYPE: "snapshot"}, "append", "is an option of reads"),
+        ({}, "appended", "mode 'appended' is unknown"),
+        ({"hoodie.datasource.write.operatin": "upsert"}, "append", "did you mean hoodie.datasource.write.operation"),
+        ({"hoodie.table.name": ""}, "append", "hoodie.table.name is missing"),
+    ],
+)
+def test_a_refused_write_makes_no_table(spark: Any, tmp_path: Path, options: dict[str, str], mode: str, match: str):
+    with pytest.raises(HudiError, match=match):
+        save(frame(spark, range(1), 1.0), tmp_path / "table", {**OPTIONS, **options}, mode)
+    assert not HudiTable.exists(spark, tmp_path / "table")
+
+
+def test_a_registered_view_is_the_state_of_its_time(spark: Any, tmp_path: Path):
+    save(frame(spark, range(3), 1.0), tmp_path / "table", OPTIONS)
+    HudiTable(spark, tmp_path / "table").register_view("trips_now")
+    save(frame(spark, range(3, 4), 1.0), tmp_path / "table", OPTIONS, "append")
+    assert spark.sql("select count(*) from trips_now").collect()[0][0] == 3
