@@ -31,11 +31,12 @@ _CODES = (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EIO, errno.EMFILE, errn
 
 
 def test_every_public_function_is_called():
-    """What takes the path of a table, and every service; the rest of the package's names are types."""
+    """What takes the path of a table, and every service; the rest are types, and `load` and `save`, which need Spark."""
     public = [name for name in hudi_spark.__all__ if "path" in _parameters(getattr(hudi_spark, name))]
     assert set(public) == {
         *("check_table", "create_arrow", "explain", "read_arrow", "read_batches", "read_changes", "read_incremental"),
         *("read_stream", "services_arrow", "write_arrow"),
+        *("load", "save"),
     }
     services = {name for name in vars(TableServices) if not name.startswith("_")} - {"writer", "run"}
     assert services <= set(CALLS)
