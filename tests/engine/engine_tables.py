@@ -17,6 +17,7 @@ from hudi_format.table.properties import serialise_properties, table_checksum
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
 from hudi_format.timeline.plans import (
     CleanMetadata,
+    CleanPartition,
     CompactionOperation,
     CompactionPlan,
     serialise_clean_metadata,
@@ -156,8 +157,13 @@ class TableBuilder:
         plan = serialise_compaction_plan(CompactionPlan(operations))
         self.pending(n, action="compaction", state=state, plan=plan)
 
-    def clean(self, n: int, earliest: int | None) -> None:
-        metadata = CleanMetadata(tick(n), earliest_commit_to_retain=tick(earliest) if earliest is not None else "")
+    def clean(self, n: int, earliest: int | None, *deleted: str) -> None:
+        """A completed clean that kept the state since `earliest`, and says that it deleted files of the north."""
+        metadata = CleanMetadata(
+            tick(n),
+            earliest_commit_to_retain=tick(earliest) if earliest is not None else "",
+            partition_metadata={"north": CleanPartition("north", success_delete_files=deleted)} if deleted else {},
+        )
         self.timeline_file(n, "clean", "COMPLETED", serialise_clean_metadata(metadata))
 
     def timeline_file(self, n: int, action: str, state: Any, data: bytes, completed: int | None = None) -> Path:

@@ -88,6 +88,44 @@ def test_what_replaces_file_groups_conflicts_with_their_updates(tmp_path: Path, 
         again.commit()
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "elsewhere", "refused"),
+    [
+        ("insert_overwrite", "insert_overwrite", False, True),
+        ("insert_overwrite", "insert_overwrite", True, False),
+        ("insert_overwrite_table", "insert_overwrite_table", True, True),
+        ("insert_overwrite", "insert_overwrite_table", True, False),
+        ("insert_overwrite", "insert_overwrite_table", False, True),
+        ("insert_overwrite", "insert", False, False),
+        ("insert_overwrite", "delete_partition", False, False),
+    ],
+)
+def test_two_overwrites_of_one_place_conflict_also_where_it_was_empty(
+    tmp_path: Path, first: str, second: str, elsewhere: bool, refused: bool
+):
+    """They share no file group: the place is the partition, or for two of the table the table. Clause OW-035."""
+    table = Written(tmp_path / "table", configs=OPTIMISTIC)
+    given = {"given": None, "partitions": ("north",)} if second == "delete_partition" else {"given": rows([1])}
+    later = started_write(table, operation=second, **given)
+    table.write(first, rows([2 if elsewhere else 3]))
+    assert is_refused(later) == refused
+
+
+def test_a_write_goes_on_without_the_logs_of_one_that_gave_up(tmp_path: Path):
+    """Before version 8 a listing has the logs of writes that have not completed; what has completed still counts."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", 6, configs={**OPTIMISTIC, "hoodie.metadata.enable": "false"})
+    table.write("upsert", rows([1, 2, 3]))
+    table.write("upsert", rows([1], 2, 2.0))
+    table.write("delete", rows([3], 3))
+    giving_up = started_write(table, rows([2], 4, 4.0))
+    request = WriteRequest("upsert", rows([1, 3], 5, 5.0))
+    going_on = table.writer(executor=InProcess()).begin(request)
+    giving_up.abort()
+    going_on.stage(request)
+    going_on.commit()
+    assert table.found() == [("k1", 5.0), ("k2", 1.0), ("k3", 5.0)]
+
+
 @pytest.mark.parametrize("version", [8, 9])
 def test_a_compaction_planned_since_conflicts_and_one_planned_before_does_not(tmp_path: Path, version: int):
     """Whether it waits or has completed; before version 8 none is planned beside a write that has begun."""

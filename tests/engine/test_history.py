@@ -14,7 +14,7 @@ from hudi_format.storage import open_storage
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import HistoryRow
-from hudi_spark import HudiError, read_arrow
+from hudi_spark import HudiError, read_arrow, services_arrow
 from hudi_spark.testing import RELEASED, TEXT, archived_instants, full_timeline, load_snapshot, load_table
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
@@ -52,12 +52,42 @@ def test_an_action_in_both_is_one_completed_action(tmp_path: Path, version: int)
 
 
 @VERSIONS
+def test_whether_an_action_has_completed_is_known_of_both(tmp_path: Path, version: int):
+    """Of an active and of an archived action; one that is pending, or of which nothing is known, has not."""
+    table = grown(tmp_path, version)
+    archive(table.builder, 10, 20)
+    table.builder.pending(50)
+    services = services_arrow(tmp_path)
+    assert {n: services.has_completed(tick(n)) for n in (5, 10, 20, 25, 30, 40, 50, 60)} == {
+        **dict.fromkeys((10, 20, 30, 40), True),
+        **dict.fromkeys((5, 25, 50, 60), False),
+    }
+
+
+@VERSIONS
 @pytest.mark.parametrize("mor", [True, False])
 def test_time_travel_among_archived_writes_sees_what_it_saw(tmp_path: Path, version: int, mor: bool):
     table = grown(tmp_path, version, mor=mor)
     before = [read_arrow(tmp_path, as_of=tick(n + 5), readings="text") for n in (10, 20, 30)]
     archive(table.builder, 10, 20, 30)
     assert [read_arrow(tmp_path, as_of=tick(n + 5), readings="text") for n in (10, 20, 30)] == before
+
+
+def test_a_file_that_was_cleaned_is_missed_also_where_its_write_is_archived(tmp_path: Path):
+    """A state without the file would lack its rows: it is refused, whatever else the clean deleted."""
+    builder = TableBuilder(tmp_path)
+    for n, group in ((10, "f1"), (20, "f2"), (30, "f2"), (40, "f1")):
+        builder.commit(n, [builder.base_file(n, [row(f"k{n}", n, "x")], group=group)])
+    deleted = [path for path in (tmp_path / "north").iterdir() if tick(10) in path.name or tick(20) in path.name]
+    builder.clean(50, None, *(path.name for path in deleted))
+    for path in deleted:
+        path.unlink()
+    archive(builder, 10)
+    assert len(deleted) == 2
+    for n in (21, 35):
+        with pytest.raises(HudiError, match="RANGE_NOT_RETAINED"):
+            read_arrow(tmp_path, as_of=tick(n))
+    assert sorted(read_arrow(tmp_path, columns=["id"])["id"].to_pylist()) == ["k30", "k40"]
 
 
 def test_time_travel_among_archived_writes_knows_what_they_replaced(tmp_path: Path):

@@ -46,20 +46,23 @@ def test_rows_that_are_given_to_delete_do_so_whatever_they_carry():
 
 
 @pytest.mark.parametrize(
-    ("payload", "plain_marks"),
+    ("payload", "plain_marks", "of_any_case"),
     [
-        ("OverwriteNonDefaultsWithLatestAvroPayload", True),
-        ("PartialUpdateAvroPayload", True),
-        ("AWSDmsAvroPayload", True),
-        ("PostgresDebeziumAvroPayload", False),
-        ("MySqlDebeziumAvroPayload", False),
+        ("OverwriteNonDefaultsWithLatestAvroPayload", True, False),
+        ("PartialUpdateAvroPayload", True, False),
+        ("AWSDmsAvroPayload", True, True),
+        ("PostgresDebeziumAvroPayload", False, True),
+        ("MySqlDebeziumAvroPayload", False, True),
     ],
 )
-def test_payloads_delete_whatever_ordering_value_a_marked_record_has(payload: str, plain_marks: object):
+def test_payloads_delete_whatever_ordering_value_a_marked_record_has(
+    payload: str, plain_marks: object, of_any_case: object
+):
     """Records that mark themselves deleted compete where the payload comes from Debezium."""
     rule = payload_rule(MODELS + payload, EVENT)
     assert rule is not None
     assert (rule.plain_deletes, rule.plain_marks) == (True, plain_marks)
+    assert rule.marker_of_any_case == of_any_case
 
 
 def test_one_row_a_key_is_written_and_deletes_stay():

@@ -96,14 +96,65 @@ def test_a_partial_update_is_completed_from_before_the_range(tmp_path: Path):
     assert (answer["note"], answer["price"]) == ("new", 2.5)
 
 
+def ranges_of(path: Path) -> dict[tuple[int, int], list[tuple[str, str]]]:
+    """What each range answers whose bounds are times of requests and completions of `four_writes`, or between them."""
+    bounds = [0, *range(10, 50, 5), 60]
+    pairs = [(begin, end) for begin in bounds for end in bounds if end]
+    return {
+        (begin, end): found(read_incremental(path, tick(begin) if begin else "0", tick(end))) for begin, end in pairs
+    }
+
+
+def four_writes(path: Path, version: int, *, mor: bool) -> GrowingTable:
+    """One key is in each of them, one key in each alone; each takes a while."""
+    table = GrowingTable(path, version, mor=mor)
+    for n in (10, 20, 30, 40):
+        table.write(n, ["a", f"k{n}"], completed=n + 5)
+    return table
+
+
 @LAYOUTS
 def test_archived_writes_are_of_their_ranges(tmp_path: Path, version: int, mor: bool):
-    table = GrowingTable(tmp_path, version, mor=mor)
-    for n in (10, 20, 30, 40):
-        table.write(n, [f"k{n}"], completed=n + 5)
-    before = {n: found(read_incremental(tmp_path, tick(n), tick(n + 20))) for n in (0, 10, 20)}
+    table = four_writes(tmp_path, version, mor=mor)
+    before = ranges_of(tmp_path)
     archive(table.builder, 10, 20)
-    assert {n: found(read_incremental(tmp_path, tick(n), tick(n + 20))) for n in (0, 10, 20)} == before
+    assert ranges_of(tmp_path) == before
+
+
+@LAYOUTS
+def test_rows_of_writes_that_no_timeline_records_stand_where_their_writes_were_requested(
+    tmp_path: Path, version: int, mor: bool
+):
+    """Those of writes that are recorded stand where these completed, before version 8 where they were requested."""
+    table = four_writes(tmp_path, version, mor=mor)
+    for n in (10, 20):
+        for file in table.builder.folder.glob(f"{tick(n)}*"):
+            file.unlink()
+    stands = {10: 10, 20: 20, **{n: n if version == 6 else n + 5 for n in (30, 40)}}
+    for (begin, end), answered in ranges_of(tmp_path).items():
+        if end >= stands[30]:
+            inside = {f"k{n}" for n, at in stands.items() if begin < at <= end}
+            assert {key for key, _ in answered} - {"a"} == inside, (begin, end)
+
+
+def test_a_range_of_recorded_writes_is_answered_whatever_a_clean_kept_of_others(tmp_path: Path):
+    """It begins with the first recorded write; others are not recorded, and a clean kept less than the range needs."""
+    builder = TableBuilder(tmp_path, 6, "COPY_ON_WRITE")
+    for n, group in ((10, "f2"), (20, "f1"), (30, "f1"), (40, "f1")):
+        builder.commit(n, [builder.base_file(n, [row(f"k{n}", n, "x")], group=group)])
+    for file in builder.folder.glob(f"{tick(10)}*"):
+        file.unlink()
+    builder.clean(50, 40)
+    for begin in (20, 25):
+        assert [key for key, _ in found(read_incremental(tmp_path, tick(begin), tick(35)))] == ["k30"]
+    with pytest.raises(HudiError, match="RANGE_NOT_RETAINED"):
+        read_incremental(tmp_path, tick(15), tick(35))
+
+
+def test_a_table_without_commits_has_nothing_in_any_range(tmp_path: Path):
+    table = Written(tmp_path / "table")
+    for begin, end in (("earliest", None), (tick(1), None), (tick(1), tick(2)), (tick(2), tick(1))):
+        assert read_incremental(table.path, begin, end).num_rows == 0
 
 
 def test_only_the_file_groups_that_a_range_touched_are_needed(tmp_path: Path):

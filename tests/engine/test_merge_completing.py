@@ -218,9 +218,15 @@ def of_columns(
             Decimal("2.56"),
             Decimal("0.10"),
         ),
+        (
+            {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+            "\u00ff\u0000",
+            Decimal("-2.56"),
+            Decimal("0.10"),
+        ),
         ({"type": "int", "logicalType": "date"}, 3, dt.date(1970, 1, 4), dt.date(2024, 1, 1)),
     ],
-    ids=["list", "map", "bytes", "text", "decimal", "date"],
+    ids=["list", "map", "bytes", "text", "decimal", "negative decimal", "date"],
 )
 def test_a_default_is_read_as_avro_spells_it_and_compared_whole(kind: Any, spelt: Any, default: Any, stored: Any):
     columns = (("_hoodie_record_key", ["null", "string"]), ("tags", kind))

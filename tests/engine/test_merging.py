@@ -11,7 +11,7 @@ from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
 from hudi_spark import HudiError
-from hudi_spark.merge.kernel import merge
+from hudi_spark.merge.kernel import merge, same_values
 from hudi_spark.merge.keys import KeyRule
 from hudi_spark.merge.log_records import decode_log_records
 from hudi_spark.merge.rules import MergeRule
@@ -117,6 +117,7 @@ def test_a_tie_goes_to_the_newer():
 def test_late_data_loses_by_event_time_and_wins_by_commit_time():
     base, log = [Version("a", 5, "base")], [Version("a", 3, "late")]
     assert kernel(base, log, EVENT) == [("a", 5, "base")]
+    assert kernel(base, log, ASSOCIATIVE) == [("a", 5, "base")]
     assert kernel(base, log, COMMIT) == [("a", 3, "late")]
 
 
@@ -168,6 +169,15 @@ def test_floats_order_as_java_orders_them(values: tuple[float, float]):
     records = decode_log_records(blocks, schema, KeyRule(), EVENT)
     base = pa.table({"_hoodie_record_key": ["a"], "ts": [greater]}, schema=schema)
     assert repr(merge(base, records, KeyRule(), EVENT).column("ts")[0].as_py()) == repr(greater)
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_floats_are_the_same_bit_for_bit(kind: pa.DataType):
+    """Not-a-number is itself, null is null, and the zeros are two."""
+    nan = float("nan")
+    left, right = [1.5, nan, None, -0.0, None, 1.0], [1.5, nan, None, 0.0, 1.0, 2.0]
+    found = same_values(*(pa.chunked_array([pa.array(one, kind)]) for one in (left, right)))
+    assert found.to_pylist() == [True, True, True, False, False, False]
 
 
 def test_a_record_without_key_is_refused():

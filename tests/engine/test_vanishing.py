@@ -11,7 +11,7 @@ from hudi_format.base import stored_file
 from hudi_format.base.files import base_file_footer, read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, write_arrow
+from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, read_batches, services_arrow, write_arrow
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 
@@ -71,6 +71,28 @@ def test_a_base_file_of_the_metadata_table_that_goes_is_missing(tmp_path: Path):
     with pytest.raises(FormatError) as caught:
         read_base_file(storage, str(path.relative_to(table)))
     assert caught.value.reason == "BASE_FILE_MISSING"
+
+
+@pytest.mark.parametrize("state", ["COMPLETED", "REQUESTED", None])
+def test_a_file_that_a_clean_took_after_the_plan_is_not_retained(tmp_path: Path, state: str | None):
+    """A clean that has completed, or is under way; where no clean took it, the file is missing."""
+    table = _table(tmp_path, "COPY_ON_WRITE")
+    batches = read_batches(table)
+    read = max((table / "oslo").glob("*.parquet"), key=lambda path: path.name.rpartition("_")[2])
+    write_arrow(table, pa.table({"id": ["a"], "city": ["oslo"], "ts": [3]}, schema=SCHEMA), "upsert")
+    if state is None:
+        read.unlink()
+    else:
+        services_arrow(table).clean(
+            {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+        )
+    if state == "REQUESTED":
+        for path in (table / ".hoodie/timeline").glob("*_*.clean"):
+            path.unlink()
+    assert not read.exists()
+    with pytest.raises(HudiError) as caught:
+        batches.read_all()
+    assert caught.value.reason == ("BASE_FILE_MISSING" if state is None else "RANGE_NOT_RETAINED")
 
 
 def test_a_log_that_goes_before_it_is_read_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

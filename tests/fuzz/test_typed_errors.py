@@ -31,7 +31,7 @@ _CODES = (errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EIO, errno.EMFILE, errn
 
 
 def test_every_public_function_is_called():
-    """What takes the path of a table, and every service; the rest are types, and `load` and `save`, which need Spark."""
+    """What takes the path of a table, and every service. Others are types; `load` and `save` need Spark."""
     public = [name for name in hudi_spark.__all__ if "path" in _parameters(getattr(hudi_spark, name))]
     assert set(public) == {
         *("check_table", "create_arrow", "explain", "read_arrow", "read_batches", "read_changes", "read_incremental"),

@@ -245,7 +245,7 @@ def _all(count: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.repeat(pa.scalar(value=True), count)])
 
 
-_BITS: Final = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+_BITS: Final = {32: pa.int32(), 64: pa.int64()}
 
 
 def differs(rows: pa.Table, before: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
