@@ -13,7 +13,7 @@ SMOKE_SAMPLE ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation soak bench clean
+.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(SMOKE_SAMPLE),--smoke-sample $(adapter)) --jobs 2 --report build/report
@@ -93,6 +93,19 @@ mutation: env  ## every mutant of the engine's merging, slicing and conflicts, h
 	$(RUN) tests/mutation/run.py try
 	$(RUN) tests/mutation/run.py try --survivors
 	$(RUN) tests/mutation/run.py page
+
+# A second environment: Spark 4 before the packages of the first. It needs modules that the embedded Java lacks.
+SPARK4 := build/spark4
+spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; needs JAVA_HOME with a JDK of 17 or later
+	test -x "$(JAVA_HOME)/bin/java" || { echo "set JAVA_HOME to a JDK of 17 or later"; exit 2; }
+	$(PYTHON) -m venv --clear $(SPARK4)
+	$(SPARK4)/bin/pip install --quiet 'pyspark>=4.1,<5'
+	$(RUN) -c "import site; print(site.getsitepackages()[0])" > $(SPARK4)/first
+	for path in $$(cat $(SPARK4)/first) $$(cat $$(cat $(SPARK4)/first)/_hudi_conformance.pth); do echo $$path; done \
+	  > $(SPARK4)/lib/$(notdir $(PYTHON))/site-packages/first.pth
+	$(MEMORY) $(SPARK4)/bin/python -m pytest -n 0 -m "spark and not slow" -k "not embedded_java" $(SPARK4_TESTS)
+
+SPARK4_TESTS := tests/engine/test_spark.py tests/engine/test_types_spark.py tests/engine/test_writing_spark.py tests/engine/test_datasource.py
 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; pages below build/pages
 	$(CLI) prove --soak

@@ -13,7 +13,7 @@ from hudi_spark.arrow import (
     write_arrow,
 )
 from hudi_spark.concurrency.effects import ServiceWarning
-from hudi_spark.datasource import load, save
+from hudi_spark.datasource import load, register, save
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import RecoveryHints
@@ -42,6 +42,7 @@ __all__ = [
     "read_changes",
     "read_incremental",
     "read_stream",
+    "register",
     "retry_on_conflict",
     "save",
     "services_arrow",

@@ -4,19 +4,29 @@
     frame.write.format("hudi").options(**options).mode("append").save(path) save(frame, path, options, "append")
 
 Rows come back as from Hudi's source: meta columns first, and of a change feed `op`, `ts_ms`, `before` and `after` as
-text.
+text. On Spark 4 `register` makes reads a format of their own: `spark.read.format("hudi_py").options(**options)`.
 """
 
+import datetime as dt
+import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+from hudi_format.storage import Storage
 
 from hudi_spark.concurrency.effects import ServiceWarning
-from hudi_spark.errors import HudiError, Reason
-from hudi_spark.options import STORAGE_PREFIX, refusal, resolve, settled, the_catalogue
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
+from hudi_spark.options import STORAGE_PREFIX, of_reads, refusal, resolve, settled, the_catalogue
+from hudi_spark.read import IncrementalQuery, Plan, Query, plan_any, table_storage
+from hudi_spark.read.tasks import bytes_to_read, run_task
+from hudi_spark.spark import batches_of_pack, packed_for, spark_schema, wire_schema
 from hudi_spark.table import HudiTable
+from hudi_spark.table_state import instant_digits
 from hudi_spark.write import Outcome
 
 if TYPE_CHECKING:
@@ -183,3 +193,117 @@ def _written(table: HudiTable, frame: "DataFrame", operation: str) -> Outcome:
         "insert_overwrite_table": table.insert_overwrite_table,
     }
     return writes[operation](frame)
+
+
+def register(spark: "SparkSession") -> None:
+    """Make `hudi_py` a format of a session of Spark 4, with the options of `load`; writes are those of `save`.
+
+    A frame reads the state of its first job. Comparisons with values are pushed to the files where Spark hands them
+    down (`spark.sql.python.filterPushdown.enabled`).
+
+    Raises:
+        UnsupportedFeature: Spark 3 has no data sources in Python.
+
+    Clauses: RD-001, RD-012.
+
+    """
+    if not hasattr(spark, "dataSource"):
+        raise UnsupportedFeature("data-source-on-spark-3", "Spark 3 has no data sources in Python: call load and save")
+    spark.dataSource.register(_source())
+
+
+FORMAT: Final = "hudi_py"
+_COMPARED: Final = {
+    "EqualTo": "=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+}
+_VALUES: Final = (bool, int, float, str, dt.date, Decimal)
+
+
+def _source() -> type:
+    """The data source; its base class is there on Spark 4 only."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition  # noqa: PLC0415
+
+    class HudiReader(DataSourceReader):  # type: ignore[misc]
+        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
+            self._options, self._names = dict(options), tuple(names)
+            self._filter: list[Any] = []
+
+        def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
+            known = [found for one in filters if (found := _pushed(one)) is not None]
+            self._filter = ["and", *known] if known else []
+            # Spark evaluates them again: what it means by a comparison may be more than the files were asked.
+            return filters
+
+        def partitions(self) -> Sequence[InputPartition]:
+            storage, plan = _planned(self._options, self._names, self._filter or None)
+            packs = packed_for(os.cpu_count() or 1, plan.tasks, lambda task: bytes_to_read(storage, task.files))
+            schema = wire_schema(plan.schema)
+            return [InputPartition((tuple(pack), schema)) for pack in packs]
+
+        def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+            pack, schema = partition.value
+            return batches_of_pack(pack, run_task, schema, lambda _: None)
+
+    class HudiSource(DataSource):  # type: ignore[misc]
+        @classmethod
+        def name(cls) -> str:
+            return FORMAT
+
+        def schema(self) -> Any:
+            return spark_schema(wire_schema(_planned(self.options, None, None)[1].schema))
+
+        def reader(self, schema: Any) -> HudiReader:
+            return HudiReader(self.options, schema.names)
+
+        def writer(self, schema: Any, overwrite: bool) -> Any:  # noqa: ARG002 - the call of Spark
+            raise UnsupportedFeature(
+                "data-source-writes", f"{FORMAT} only reads: call save(frame, path, options, mode)"
+            )
+
+    return HudiSource
+
+
+def _planned(options: Mapping[str, str], names: Sequence[str] | None, filter: Any) -> tuple[Storage, Plan]:  # noqa: A002
+    """The plan of a query, without a session."""
+    given = _Given.of({name: text for name, text in options.items() if name.lower() != "path"})
+    path = next((text for name, text in options.items() if name.lower() == "path"), "")
+    if not path:
+        raise refusal("the path of the table is missing", f'say spark.read.format("{FORMAT}").load(path)')
+    query = given.query
+    kind = query.get(_TYPE, "snapshot")
+    _refuse_other_queries(kind, query)
+    if query.get(_FORMAT) == "cdc":
+        raise UnsupportedFeature("data-source-change-feed", f"{FORMAT} has no change feed: call load")
+    with boundary(path):
+        storage = table_storage(path, given.storage)
+
+        def digits(key: str) -> str | None:
+            return instant_digits(query[key], lambda: storage) if key in query else None
+
+        configs = of_reads(given.configs)
+        asked: Query = Query(digits(_AS_OF), names, filter, True, kind == "read_optimized", configs=configs)
+        if kind == "incremental":
+            begin = digits(_BEGIN) or ""
+            asked = IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=digits(_END))
+        plan = plan_any(storage, asked)
+        assert isinstance(plan, Plan)
+        return storage, plan
+
+
+def _pushed(one: Any) -> list[Any] | None:
+    """What Spark hands down, in the filter's own form; None for what has none."""
+    name = type(one).__name__
+    column: tuple[str, ...] = getattr(one, "attribute", ())
+    if len(column) != 1:
+        return None
+    if name in {"IsNull", "IsNotNull"}:
+        return [column[0], "is_null" if name == "IsNull" else "is_not_null", None]
+    if name in _COMPARED and isinstance(one.value, _VALUES):
+        return [column[0], _COMPARED[name], one.value]
+    if name == "In" and all(isinstance(value, _VALUES) for value in one.value):
+        return [column[0], "in", list(one.value)]
+    return None

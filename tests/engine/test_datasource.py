@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_spark import HudiError, HudiTable, load, read_arrow, save
+from hudi_spark import HudiError, HudiTable, UnsupportedFeature, load, read_arrow, register, save
 from hudi_spark.concurrency.effects import ServiceWarning
 
 pytestmark = [
@@ -143,3 +143,33 @@ def test_a_registered_view_is_the_state_of_its_time(spark: Any, tmp_path: Path):
     HudiTable(spark, tmp_path / "table").register_view("trips_now")
     save(frame(spark, range(3, 4), 1.0), tmp_path / "table", OPTIONS, "append")
     assert spark.sql("select count(*) from trips_now").collect()[0][0] == 3
+
+
+def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path):
+    """Of every kind of query; Spark 3 has no such formats, and says what to call."""
+    path = tmp_path / "table"
+    first = save(frame(spark, range(6), 1.0), path, OPTIONS)
+    save(frame(spark, range(2), 2.0, 2), path, OPTIONS, "append")
+    assert first is not None
+    if not hasattr(spark, "dataSource"):
+        with pytest.raises(UnsupportedFeature, match="call load and save"):
+            register(spark)
+        return
+    register(spark)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    read = spark.read.format("hudi_py")
+    for options in (
+        {},
+        {TYPE: "read_optimized"},
+        {"as.of.instant": first.requested},
+        {TYPE: "incremental", BEGIN: first.completed},
+    ):
+        found, expected = read.options(**options).load(str(path)), load(spark, path, options)
+        assert found.schema == expected.schema
+        for condition in ("true", "city = 'oslo' and id > 1", "fare in (2.0, 3.0)", "fare is null"):
+            assert sorted(found.where(condition).collect()) == sorted(expected.where(condition).collect())
+        read = spark.read.format("hudi_py")
+    with pytest.raises(Exception, match="call save"):
+        frame(spark, range(1), 1.0).write.format("hudi_py").mode("append").save(str(path))
+    with pytest.raises(Exception, match="call load"):
+        read.options(**{TYPE: "incremental", BEGIN: "earliest", **CDC}).load(str(path))

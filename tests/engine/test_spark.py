@@ -84,14 +84,14 @@ def test_columns_and_filters_reach_sparks_parquet_reader(spark: Any, tmp_path: P
     for plan in (given_to_the_call, given_to_the_frame):
         assert "PushedFilters: [IsNotNull(ts), GreaterThan(ts,3)]" in plan
         assert "ReadSchema: struct<id:string,ts:bigint>" in plan
-        assert "PythonMapInArrow" not in plan
+        assert "MapInArrow" not in plan
 
 
 def test_only_slices_with_logs_go_through_python(spark: Any, tmp_path: Path):
     mixed_table(tmp_path)
     frame = HudiTable(spark, tmp_path).snapshot()
     plan = plan_of(frame)
-    assert "PythonMapInArrow" in plan
+    assert "MapInArrow" in plan
     scanned = sorted(file.rpartition("/")[2].partition("_")[0] for file in frame.inputFiles())
     assert scanned == ["f2", "f3"]
     assert {one["id"] for one in rows(frame)} == {"a", "c", "d", "e"}
@@ -105,7 +105,7 @@ def test_files_that_sparks_reader_cannot_widen_go_through_the_kernel(spark: Any,
     builder.commit(20, [builder.base_file(20, [row("b", 2**40)], group="f2")], action="commit")
     table = HudiTable(spark, tmp_path)
     assert {one["ts"] for one in rows(table.snapshot())} == {1, 2**40}
-    assert "PythonMapInArrow" not in plan_of(table.snapshot(columns=["id"]))
+    assert "MapInArrow" not in plan_of(table.snapshot(columns=["id"]))
 
 
 def test_many_small_slices_are_read_by_few_tasks(spark: Any, tmp_path: Path):

@@ -1,6 +1,25 @@
 """Everything that knows Spark: its scan, its executor."""
 
 from hudi_spark.spark.executor import OnSpark
-from hudi_spark.spark.queries import accumulator, run_any_on_spark, split_tasks, use_same_python
+from hudi_spark.spark.queries import (
+    accumulator,
+    batches_of_pack,
+    packed_for,
+    run_any_on_spark,
+    spark_schema,
+    split_tasks,
+    use_same_python,
+    wire_schema,
+)
 
-__all__ = ["OnSpark", "accumulator", "run_any_on_spark", "split_tasks", "use_same_python"]
+__all__ = [
+    "OnSpark",
+    "accumulator",
+    "batches_of_pack",
+    "packed_for",
+    "run_any_on_spark",
+    "spark_schema",
+    "split_tasks",
+    "use_same_python",
+    "wire_schema",
+]

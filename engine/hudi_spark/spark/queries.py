@@ -319,8 +319,13 @@ def packed(spark: "SparkSession", tasks: Sequence[_Task], size_of: Callable[[_Ta
     A pack is no larger than 128 MiB unless it is one task, and each core has two, unless they are smaller than what
     could be read while a task starts. The order stays.
     """
+    return packed_for(spark.sparkContext.defaultParallelism, tasks, size_of)
+
+
+def packed_for(cores: int, tasks: Sequence[_Task], size_of: Callable[[_Task], int]) -> list[list[_Task]]:
+    """Tasks packed by the bytes that they work on, for so many cores."""
     sizes = list(map(size_of, tasks))
-    most = min(_MOST_BYTES, max(sum(sizes) // (2 * spark.sparkContext.defaultParallelism), _LEAST_BYTES))
+    most = min(_MOST_BYTES, max(sum(sizes) // (2 * cores), _LEAST_BYTES))
     packs: list[list[_Task]] = []
     room = 0
     for task, size in zip(tasks, sizes, strict=True):
@@ -341,10 +346,21 @@ def _runner(
     def run_numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0):
-                results = (_run(task, run, wire, report) for task in described.value[number.as_py()])
-                yield from _joined(results)
+                yield from batches_of_pack(described.value[number.as_py()], run, wire, report)
 
     return run_numbered
+
+
+def batches_of_pack(
+    pack: Iterable[_Task], run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a pack's tasks, in the types of `wire`.
+
+    Raises:
+        RuntimeError: a task failed; its text is that of the error.
+
+    """
+    return _joined(_run(task, run, wire, report) for task in pack)
 
 
 def _joined(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
