@@ -122,6 +122,30 @@ def test_archived_writes_are_of_their_ranges(tmp_path: Path, version: int, mor: 
 
 
 @LAYOUTS
+def test_a_write_of_which_the_history_lost_the_content_is_still_of_its_ranges(tmp_path: Path, version: int, mor: bool):
+    table = four_writes(tmp_path, version, mor=mor)
+    before = ranges_of(tmp_path)
+    archive(table.builder, 10, 20, lost=[10])
+    assert {one: answer for one, answer in ranges_of(tmp_path).items() if one[1] >= 30} == {
+        one: answer for one, answer in before.items() if one[1] >= 30
+    }
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_archived_writes_name_what_a_range_needs_whatever_a_clean_kept(tmp_path: Path, version: int):
+    """A clean that says that it kept less than the end of the range took nothing that the range touched."""
+    builder = TableBuilder(tmp_path, version, "COPY_ON_WRITE")
+    for n, group in ((10, "f2"), (20, "f1"), (30, "f1"), (40, "f1")):
+        builder.commit(n, [builder.base_file(n, [row(f"k{n}", n, "x")], group=group)], action="commit")
+    archive(builder, 10, 20)
+    builder.clean(50, 40)
+    shift = 0 if version == 6 else 1
+    for begin in (0, 15, 25):
+        answer = read_incremental(tmp_path, tick(begin) if begin else "0", tick(30 + shift))
+        assert [key for key, _ in found(answer)] == [*(["k10"] if not begin else []), "k30"]
+
+
+@LAYOUTS
 def test_rows_of_writes_that_no_timeline_records_stand_where_their_writes_were_requested(
     tmp_path: Path, version: int, mor: bool
 ):
