@@ -1,5 +1,6 @@
 """Rows of a range of time."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,15 @@ def test_a_partial_update_is_completed_from_before_the_range(tmp_path: Path):
     assert (answer["note"], answer["price"]) == ("new", 2.5)
 
 
-def ranges_of(path: Path) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """What each range answers whose bounds are times of requests and completions of `four_writes`, or between them."""
-    bounds = [0, *range(10, 50, 5), 60]
-    pairs = [(begin, end) for begin in bounds for end in bounds if end]
+def ranges_of(path: Path) -> dict[tuple[int, float], list[tuple[str, str]]]:
+    """What each range answers whose bounds are times of requests and completions of `four_writes`, between, or open."""
+    bounds = range(10, 50, 5)
     return {
-        (begin, end): found(read_incremental(path, tick(begin) if begin else "0", tick(end))) for begin, end in pairs
+        (begin, end): found(
+            read_incremental(path, tick(begin) if begin else "0", None if end == math.inf else tick(int(end)))
+        )
+        for begin in (0, *bounds)
+        for end in (*bounds, math.inf)
     }
 
 
