@@ -71,8 +71,8 @@ class GrowingTable:
         return {"_hoodie_commit_time": tick(self._times[key])}
 
 
-def archive(builder: TableBuilder, *requested: int) -> None:
-    """Move completed actions to the history, in the form of the table's version."""
+def archive(builder: TableBuilder, *requested: int, lost: Sequence[int] = ()) -> None:
+    """Move completed actions to the history, in the form of the table's version; of `lost` it has no content."""
     rows, states = [], []
     for n in requested:
         for path in sorted(builder.folder.glob(f"{tick(n)}*")):
@@ -80,8 +80,8 @@ def archive(builder: TableBuilder, *requested: int) -> None:
             action = name.rpartition(".")[2]
             if action in {"commit", "deltacommit", "replacecommit"}:
                 completed = name.partition(".")[0].partition("_")[2] or None
-                rows.append(HistoryRow(tick(n), completed, action, data))
-                content = parse_commit_metadata(data, name)
+                content = None if n in lost else parse_commit_metadata(data, name)
+                rows.append(HistoryRow(tick(n), completed, action, None if n in lost else data))
                 states.append(ArchivedState(tick(n), action, "COMPLETED", None, content))
             path.unlink()
     if builder.layout == 1:

@@ -1,5 +1,6 @@
 """Rows of a range of time."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,15 @@ def test_a_partial_update_is_completed_from_before_the_range(tmp_path: Path):
     assert (answer["note"], answer["price"]) == ("new", 2.5)
 
 
-def ranges_of(path: Path) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """What each range answers whose bounds are times of requests and completions of `four_writes`, or between them."""
-    bounds = [0, *range(10, 50, 5), 60]
-    pairs = [(begin, end) for begin in bounds for end in bounds if end]
+def ranges_of(path: Path) -> dict[tuple[int, float], list[tuple[str, str]]]:
+    """What each range answers whose bounds are times of requests and completions of `four_writes`, between, or open."""
+    bounds = range(10, 50, 5)
     return {
-        (begin, end): found(read_incremental(path, tick(begin) if begin else "0", tick(end))) for begin, end in pairs
+        (begin, end): found(
+            read_incremental(path, tick(begin) if begin else "0", None if end == math.inf else tick(int(end)))
+        )
+        for begin in (0, *bounds)
+        for end in (*bounds, math.inf)
     }
 
 
@@ -119,6 +123,30 @@ def test_archived_writes_are_of_their_ranges(tmp_path: Path, version: int, mor: 
     before = ranges_of(tmp_path)
     archive(table.builder, 10, 20)
     assert ranges_of(tmp_path) == before
+
+
+@LAYOUTS
+def test_a_write_of_which_the_history_lost_the_content_is_still_of_its_ranges(tmp_path: Path, version: int, mor: bool):
+    table = four_writes(tmp_path, version, mor=mor)
+    before = ranges_of(tmp_path)
+    archive(table.builder, 10, 20, lost=[10])
+    assert {one: answer for one, answer in ranges_of(tmp_path).items() if one[1] >= 30} == {
+        one: answer for one, answer in before.items() if one[1] >= 30
+    }
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_archived_writes_name_what_a_range_needs_whatever_a_clean_kept(tmp_path: Path, version: int):
+    """A clean that says that it kept less than the end of the range took nothing that the range touched."""
+    builder = TableBuilder(tmp_path, version, "COPY_ON_WRITE")
+    for n, group in ((10, "f2"), (20, "f1"), (30, "f1"), (40, "f1")):
+        builder.commit(n, [builder.base_file(n, [row(f"k{n}", n, "x")], group=group)], action="commit")
+    archive(builder, 10, 20)
+    builder.clean(50, 40)
+    shift = 0 if version == 6 else 1
+    for begin in (0, 15, 25):
+        answer = read_incremental(tmp_path, tick(begin) if begin else "0", tick(30 + shift))
+        assert [key for key, _ in found(answer)] == [*(["k10"] if not begin else []), "k30"]
 
 
 @LAYOUTS

@@ -408,16 +408,18 @@ class WritesOfRange:
         return not self.range.is_empty and (self.oldest is None or self.range.begin < self.oldest)
 
     def holds(self, instant: str) -> bool:
-        """Whether what an instant wrote is of the range; one that is not known stands at its requested time.
+        """Whether what an instant wrote, of which files are seen, is of the range.
+
+        One that is not known stands at its requested time; it is older than all that are known, or nothing sees it.
 
         Clauses: IN-003.
         """
-        if instant in self.known:
-            return instant in self.members
-        return self.reaches_unknown and self.range.holds(instant) and (self.oldest is None or instant < self.oldest)
+        return instant in self.members if instant in self.known else self.range.holds(instant)
 
     def filter(self) -> list[Any]:
-        """The filter that keeps the rows of the range by their commit time.
+        """The filter that keeps the rows of the range by their commit time, of a state at its end.
+
+        A write that is known, was requested within the range and completed after it is not in that state.
 
         Clauses: IN-003.
         """
@@ -427,8 +429,6 @@ class WritesOfRange:
         unknown: list[list[Any]] = [[COMMIT_TIME, ">", self.range.begin]]
         if self.range.end is not None:
             unknown.append([COMMIT_TIME, "<=", self.range.end])
-        if self.oldest is not None:
-            unknown.append([COMMIT_TIME, "<", self.oldest])
         return ["or", members, ["and", *unknown]]
 
 
