@@ -235,7 +235,7 @@ def _source() -> type:
         def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
             known = [found for one in filters if (found := _pushed(one)) is not None]
             self._filter = ["and", *known] if known else []
-            # Spark evaluates them again: what it means by a comparison may be more than the files were asked.
+            # Spark evaluates them again: what it means by a comparison may be more than the files have compared.
             return filters
 
         def partitions(self) -> Sequence[InputPartition]:
@@ -285,11 +285,11 @@ def _planned(options: Mapping[str, str], names: Sequence[str] | None, filter: An
             return instant_digits(query[key], lambda: storage) if key in query else None
 
         configs = of_reads(given.configs)
-        asked: Query = Query(digits(_AS_OF), names, filter, True, kind == "read_optimized", configs=configs)
+        wanted: Query = Query(digits(_AS_OF), names, filter, True, kind == "read_optimized", configs=configs)
         if kind == "incremental":
             begin = digits(_BEGIN) or ""
-            asked = IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=digits(_END))
-        plan = plan_any(storage, asked)
+            wanted = IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=digits(_END))
+        plan = plan_any(storage, wanted)
         assert isinstance(plan, Plan)
         return storage, plan
 
