@@ -305,14 +305,6 @@ SoundTimes ==
   /\ \A one, other \in timeline:
        (one.requested = other.requested /\ one.state = other.state) => one = other
 
-\* The rows of the completed writes, each with the time of its completion.
-\* @type: Set($file) => Set({ row: $row, order: Int });
-Written(known) ==
-  {[row |-> Row(key, done, 1), order |-> CompletionOf(known, done)]:
-    key \in {"a", "b"}, done \in {2 * n - 1: n \in 1..WritesBefore} \intersect CompletedInstants(known)}
-  \union {[row |-> RowOf(w), order |-> CompletionOf(known, instant[w])]:
-    w \in {one \in Writers: instant[one] \in CompletedInstants(known)}}
-
 \* SW-003, SW-005, CP-004: the table holds what the completed writes put into it, as if one had
 \* been made after the other as they completed, whatever was compacted.
 NoWriteIsLost == Answer = Standing(Mode, Written(timeline))
@@ -353,6 +345,11 @@ CompactedAsPlanned ==
 CompactedIsThere ==
   \A plan \in {name.requested: name \in plans} \intersect CompletedInstants(timeline):
     \A group \in PlannedGroups(plan): \E file \in FilesOfGroup(files, group): file.kind = "base" /\ file.instant = plan
+
+\* What users rely on: a commit counts whole or not at all, compactions change nothing, readers read a
+\* prefix of the commits (AtomicTable).
+IsAtomic == Atomic!Spec
+SnapshotsArePrefixes == Atomic!SnapshotsArePrefixes
 
 \* CP-002: a plan that was requested completes in the end.
 PlansComplete == []<>(PendingCompactions = {})

@@ -5,8 +5,9 @@
 (* A write begins under the lock, makes its files outside, and takes the   *)
 (* lock again to finish: it looks at what has completed since it began,    *)
 (* and where that has touched a file group of its own it is refused, else  *)
-(* it completes. What is refused takes back all it made. A reader picks a  *)
-(* snapshot and reads it slice by slice while writers go on.               *)
+(* it completes. What is refused takes back all it made. A holder that is  *)
+(* paused for longer than its lease lives on, and completes nothing. A     *)
+(* reader picks a snapshot and reads it slice by slice while writers go on.*)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
 (* follows from it. Recovery describes who finishes the work of failed     *)
@@ -22,9 +23,10 @@ EXTENDS Integers, FiniteSets, WrittenTable
 \* A process goes from one step to another.
 Goes(p, from, to) == step[p] = from /\ step' = [step EXCEPT ![p] = to]
 
-\* LK-001: the lock is given to one process. LK-003: to begin and to finish.
+\* LK-001: the lock is given to one process. LK-003: to begin and to finish. LK-002: where its holder
+\* is paused, the lease ends, and another takes it.
 TakeLock(p) ==
-  /\ lock = "nobody" \/ "one process at a time" \notin Rules
+  /\ lock \in SlowHolders \union {"nobody"} \/ "one process at a time" \notin Rules
   /\ lock' = p
   /\ \/ Goes(p, "idle", "locked")
      \/ /\ "writers finish under the lock" \in Rules
@@ -39,7 +41,8 @@ TimeTooEarly(p) ==
 
 \* TM-003: greater than all that were generated before.
 GenerateTime(p) ==
-  /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing") \/ TimeTooEarly(p)
+  /\ \/ Goes(p, "locked", "timed") \/ TimeTooEarly(p)
+     \/ LooksFirst(p) /\ Goes(p, "locked to finish", "finishing")
   /\ \E next \in IF "time is never repeated" \in Rules THEN {clock + 1} ELSE {clock, clock + 1}:
        clock' = next /\ time' = [time EXCEPT ![p] = next]
   /\ UNCHANGED <<lock, crashes, timeline, files, markers, heartbeats, instant, seen, left, rows>>
@@ -68,10 +71,10 @@ Enter(p, state, completed) ==
 \* TL-003: requested under the lock, inflight outside, completed under the lock by one whole file,
 \* unless something is in its way (OW-005). From here on it counts (OW-010).
 CreateInstant(p) ==
-  /\ \/ Goes(p, "beating", "requested") /\ Enter(p, "REQUESTED", 0)
+  /\ \/ Goes(p, "beating", "requested") /\ MayRequest(p) /\ Enter(p, "REQUESTED", 0)
      \/ Goes(p, "begun", "inflight") /\ Enter(p, "INFLIGHT", 0)
      \/ "no state is skipped" \notin Rules /\ Goes(p, "begun", "inflight") /\ UNCHANGED timeline
-     \/ Goes(p, "finishing", "completed") /\ MayComplete(p) /\ Enter(p, "COMPLETED", time[p])
+     \/ Goes(p, "finishing", "completed") /\ MayPut(p) /\ Enter(p, "COMPLETED", time[p])
   /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, instant, time, seen, left, rows>>
 
 \* MK-001: the marker announces the file.
@@ -97,8 +100,10 @@ PutLogFile(p) == step[p] \in {"inflight", "marked"} /\ WritesLog(p) /\ PutFile(p
 
 \* OW-009: who is refused lets go of the lock and takes back what it made.
 Refuse(p) ==
-  /\ Goes(p, "finishing", IF "what is refused is taken back" \in Rules THEN "refused" ELSE "gone")
-  /\ ~MayComplete(p)
+  /\ \/ step[p] = "finishing" /\ ~MayPut(p)
+     \/ step[p] = "locked to finish" /\ ~LooksFirst(p)
+     \/ step[p] = "beating" /\ ~MayRequest(p)
+  /\ Goes(p, step[p], IF "what is refused is taken back" \in Rules THEN "refused" ELSE "gone")
 
 ReleaseLock(p) ==
   /\ Goes(p, "requested", "begun") \/ Goes(p, "finished", "done") \/ Refuse(p)
@@ -142,16 +147,6 @@ Crash(p) ==
   /\ UNCHANGED <<clock, timeline, files, markers, instant, left, rows>>
 
 -----------------------------------------------------------------------------
-\* The group that a slice is of.
-\* @type: $slice => $group;
-GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
-
-\* RD-004: the slices to read, one of each group in which something has completed.
-\* @type: (Set($file), Set($group)) => Set($slice);
-SlicesOf(known, groups) ==
-  {[day |-> group.day, since |-> group.since, base |-> NewestBase(known, files, group)]:
-   group \in {one \in groups: SnapshotSlice(known, files, one) # {}}}
-
 \* RD-001: every action that has completed, and nothing of others.
 PickSnapshot(r) ==
   /\ Goes(r, "idle", "reading")
@@ -214,9 +209,10 @@ TypeOK ==
   /\ \A file \in files: file.instant \in 1..clock /\ file.kind \in {"base", "log"}
   /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock /\ seen[p] \subseteq 1..clock
 
-\* LK-001, LK-003: a process that begins or finishes a write holds the lock.
+\* LK-001, LK-003: a process that begins or finishes a write holds the lock. LK-002: one that is paused
+\* may not know that it has lost it.
 OneHolder ==
-  \A p \in Writers:
+  \A p \in Writers \ SlowHolders:
     step[p] \in {"locked", "timed", "beating", "requested", "locked to finish", "finishing",
                  "completed", "unmarked", "finished"} => lock = p
 
@@ -238,18 +234,6 @@ NoStateIsSkipped ==
 \* MK-001: whatever a write left behind can be found by its markers.
 FilesAreMarked ==
   \A file \in files: file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
-
-\* What some writes put into the table one after the other as they completed: of each key the
-\* row that stands over the others.
-\* @type: Set(Int) => Set($row);
-Serial(instants) ==
-  Standing(MergeMode,
-    {[row |-> Row(key, one, 1), order |-> one + 1]: key \in Held, one \in FirstTimes}
-    \union {[row |-> RowOf(p), order |-> CompletionOf(timeline, instant[p])]:
-              p \in {one \in Writers: instant[one] \in instants}})
-
-\* @type: Set($row);
-RowsOfTable == UNION {RowsOfGroup(timeline, group): group \in GroupsOf(files)}
 
 \* OW-001, OW-005: from completion on all of a write counts, and no other write takes it back.
 NothingIsLost == Serial(Completed) \subseteq RowsOfTable
@@ -280,11 +264,20 @@ NothingIsLeft ==
          /\ \A marker \in markers: marker.instant # instant[p]
          /\ \A heartbeat \in heartbeats: heartbeat.instant # instant[p]
 
+\* LK-002, LK-003: only the holder of the lock completes a write.
+OnlyHoldersComplete ==
+  [][\A p \in Writers: (step[p] = "finishing" /\ step'[p] = "completed") => lock = p]_vars
+
+\* What users rely on: a commit counts whole or not at all, readers read a prefix of them (AtomicTable).
+IsAtomic == Atomic!Spec
+SnapshotsArePrefixes == Atomic!SnapshotsArePrefixes
+
 \* Every writer that lives completes or is refused, every reader comes to its end.
 EveryoneEnds == \A p \in Processes: <>(step[p] \in Ended)
 
 \* What can happen: a must-fail configuration shows it for each of these.
 NobodyIsRefused == \A p \in Writers: step[p] # "refused"
+NobodyIsLate == \A p \in SlowHolders: step[p] = "finishing" => lock = p
 RequestsCompleteInOrder ==
   \A file, other \in {one \in timeline: one.state = "COMPLETED"}:
     file.requested < other.requested => file.completed < other.completed

@@ -6,7 +6,8 @@
 (*                                                                         *)
 (* Clauses: CP-001, CP-002, CP-003, CP-004, CP-005, CL-002, CL-004, CL-005,*)
 (* CL-006, CN-001, CN-002, CN-004, CN-005, CN-006, CN-007, CN-008, CN-009, *)
-(* OW-003, OW-004, OW-005, OW-006, OW-011, CP-010, MK-003.                 *)
+(* OW-003, OW-004, OW-005, OW-006, OW-011, CP-010, MK-003, LC-001, LC-003, *)
+(* LC-004, LC-010, SR-004, SR-005, SR-006.                                 *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles, ServicePlans
 
@@ -22,7 +23,7 @@ CONSTANTS
   Writers,
   \* @type: Set(Str);
   WritersOfB,
-  \* Some of "compaction", "clustering", "cleaning" and "savepointer", a process each.
+  \* Some of "compaction", "logcompaction", "clustering", "cleaning", "savepointer" and "restorer", a process each.
   \* @type: Set(Str);
   Services,
   \* @type: Set(Str);
@@ -65,13 +66,20 @@ AllRules == {
   "cleaning leaves the newest slice",            \* CN-001
   "cleaning leaves the last slice before",       \* CN-002
   "cleaning leaves replaced groups a while",     \* CN-007
+  "a compacted log stands where its newest did", \* LC-003
+  "a restore undoes pending actions",            \* SR-005
+  "a restore undoes the youngest first",         \* SR-006
+  "a restore unpublishes before it deletes",     \* SR-006
   "readers keep to their snapshot"               \* RD-001, RD-004
 }
 
 ASSUME Rules \subseteq AllRules
-ASSUME WritersOfB \subseteq Writers /\ Services \subseteq {"compaction", "clustering", "cleaning", "savepointer"}
+ASSUME WritersOfB \subseteq Writers
+ASSUME Services \subseteq {"compaction", "logcompaction", "clustering", "cleaning", "savepointer", "restorer"}
 ASSUME TableType \in {"COPY_ON_WRITE", "MERGE_ON_READ"}
-ASSUME TableType = "COPY_ON_WRITE" => "compaction" \notin Services \* CP-001
+ASSUME TableType = "COPY_ON_WRITE" => Services \intersect {"compaction", "logcompaction"} = {} \* CP-001, LC-001
+\* A reader that had begun before a restore may miss files.
+ASSUME "restorer" \in Services => Readers = {}
 ASSUME Policy \in {"commits", "versions"} /\ UpdatesStrategy \in {"reject", "allow"}
 ASSUME WritesBefore >= 1 /\ Retained >= 1
 
@@ -124,7 +132,7 @@ Keys == {"a", "b"}
 DayOf(key) == IF key = "a" THEN "d1" ELSE "d2"
 KeyOf(p) == IF p \in WritersOfB THEN "b" ELSE "a"
 WriteAction == IF TableType = "COPY_ON_WRITE" THEN "commit" ELSE "deltacommit"
-ServiceAction(p) == IF p = "cleaning" THEN "clean" ELSE p
+ServiceAction(p) == CASE p = "cleaning" -> "clean" [] p = "restorer" -> "restore" [] OTHER -> p
 
 \* Files and groups are taken day by day, older ones first.
 ComesBefore(day, since, otherDay, otherSince) ==
@@ -138,8 +146,32 @@ FirstGroup(groups) ==
 \* @type: Set(Int) => Set($file);
 Known(instants) == {file \in timeline: file.requested \in instants}
 
+\* LC-001: what a log compaction has made.
+\* @type: $data => Bool;
+IsCompacted(file) == file.kind = "log" /\ file.instant \in RequestsOf(timeline, {"logcompaction"})
+
+\* LC-004: the logs that it stands for; earlier compacted ones are named by their own instant.
+\* @type: Int => Set(Int);
+NamedBy(requested) == {name.instant: name \in {one \in plans: one.requested = requested}}
+
+\* @type: Int => Set(Int);
+StoodFor(requested) ==
+  LET earlier == NamedBy(requested) \intersect RequestsOf(timeline, {"logcompaction"}) IN
+  (NamedBy(requested) \ earlier) \union UNION {NamedBy(one): one \in earlier}
+
+\* LC-003: it is merged where the newest of them was.
+\* @type: (Set($file), $data) => Int;
+OrderOf(known, file) ==
+  IF IsCompacted(file) /\ "a compacted log stands where its newest did" \in Rules
+  THEN Greatest(StoodFor(file.instant))
+  ELSE MergeOrder("released", known, file)
+
+\* The rows of a slice; without the logs that a compacted one stands for (LC-001).
 \* @type: (Set($file), Set($data)) => Set($row);
-RowsOf(known, slice) == Merged("COMMIT_TIME_ORDERING", "released", known, slice)
+RowsOf(known, slice) ==
+  LET merged == {file \in slice: \A one \in slice: IsCompacted(one) => NameOf(one.instant, file) \notin plans} IN
+  Standing("COMMIT_TIME_ORDERING", UNION {
+    {[row |-> row, order |-> OrderOf(known, file)]: row \in file.rows}: file \in merged})
 
 \* The file groups that a snapshot reads. CL-006: without the rule those that a clustering read too.
 \* @type: Set($file) => Set($group);
@@ -163,7 +195,34 @@ ToRewrite(p, requested) ==
       groups == IF "a plan leaves out groups of other plans" \in Rules
                 THEN FreeGroups(known, plans, files)
                 ELSE LiveGroupsOf(known)
-  IN WholeSlices(IF p = "compaction" THEN ToCompact(known, files, groups) ELSE ToCluster(known, files, groups))
+  IN WholeSlices(
+       IF p = "compaction" THEN ToCompact(known, files, groups)
+       ELSE IF p = "logcompaction" THEN ToMergeLogs(known, plans, files, groups)
+       ELSE ToCluster(known, files, groups))
+
+\* SR-004: the files of what a restore undoes, once all others have come to their end.
+\* @type: Str => Set($data);
+ToRestore(p) ==
+  IF SavedWrite(timeline) # 0 /\ \A q \in Processes \ {p}: step[q] \in {"done", "gone", "crashed"}
+  THEN {file \in files: file.instant \in ToUndo(timeline)}
+  ELSE {}
+
+\* SR-005, SR-006: what is left to undo.
+LeftToUndo ==
+  ToUndo(timeline) \intersect
+    (IF "a restore undoes pending actions" \in Rules
+     THEN RequestsOf(timeline, AllActions) ELSE CompletedInstants(timeline))
+
+\* SR-006: what is pending first, so also what has just been unpublished; then the youngest.
+NextToUndo ==
+  LET pending == LeftToUndo \ CompletedInstants(timeline)
+      \* @type: (Int, Int) => Bool;
+      isYounger(one, other) == CompletionOf(timeline, one) >= CompletionOf(timeline, other)
+  IN
+  IF pending # {} THEN Greatest(pending)
+  ELSE IF "a restore undoes the youngest first" \in Rules
+  THEN CHOOSE one \in LeftToUndo: \A other \in LeftToUndo: isYounger(one, other)
+  ELSE CHOOSE one \in LeftToUndo: \A other \in LeftToUndo: isYounger(other, one)
 
 \* CN-001, CN-002, CN-004: the slices that the policy lets go.
 \* @type: (Set(Int), Int) => Set(Int);
@@ -206,7 +265,8 @@ ToClean ==
 
 \* What a service would plan at a time.
 \* @type: (Str, Int) => Set($data);
-ToPlan(p, requested) == IF p = "cleaning" THEN ToClean ELSE ToRewrite(p, requested)
+ToPlan(p, requested) ==
+  IF p = "cleaning" THEN ToClean ELSE IF p = "restorer" THEN ToRestore(p) ELSE ToRewrite(p, requested)
 
 Waiting(p) == Pending(timeline, {ServiceAction(p)})
 
@@ -215,16 +275,16 @@ PlanOf(p) == IF instant[p] # 0 THEN instant[p] ELSE Least(Waiting(p))
 
 \* CP-005: what a plan names must be there. CL-005: a clustering looks whether others have written meanwhile.
 CanBeDone(p, requested) ==
-  \/ p = "cleaning"
+  \/ p \in {"cleaning", "restorer"}
   \/ /\ AllAreThere(plans, files, requested)
      /\ (p = "clustering" /\ "a clustering gives up where others wrote" \in Rules) =>
           IsAsPlanned(timeline, plans, files, requested)
 
-\* A compaction makes a base file in each of its groups; a clustering makes one group of all that it
-\* takes of a day.
+\* A compaction makes a base file in each of its groups, a log compaction a log; a clustering makes one
+\* group of all that it takes of a day.
 \* @type: (Str, Int) => Set($group);
 Targets(p, requested) ==
-  IF p = "compaction" THEN GroupsNamed(plans, {requested})
+  IF p # "clustering" THEN GroupsNamed(plans, {requested})
   ELSE {[day |-> group.day, since |-> requested]: group \in GroupsNamed(plans, {requested})}
 
 \* What has no file of this plan yet.
@@ -232,12 +292,12 @@ Targets(p, requested) ==
 Unwritten(p, requested) ==
   {group \in Targets(p, requested): \A file \in FilesOfGroup(files, group): file.instant # requested}
 
-\* CP-004, CL-004: the rows that a snapshot reads from the planned slices.
+\* CP-004, CL-004, LC-004: the rows that a snapshot reads from the planned slices.
 \* @type: (Str, Int, $group) => Set($row);
 RowsToWrite(p, requested, target) ==
   UNION {RowsOf(timeline, FilesOfGroup(FilesNamed(plans, files, requested), group)):
     group \in {one \in GroupsNamed(plans, {requested}):
-      IF p = "compaction" THEN one = target ELSE one.day = target.day}}
+      IF p # "clustering" THEN one = target ELSE one.day = target.day}}
 
 \* The files that a marker of an instant announces, or a clean is to remove; by their day and instant.
 \* @type: (Str, Int) => Set($group);
@@ -273,10 +333,10 @@ IsHeld(p) ==
   /\ GroupOfWrite(p) \in GroupsNamed(plans, Pending(timeline, {"clustering"}))
 
 \* OW-004, OW-005: the group was written or replaced by what has completed since the write began.
-\* OW-006: compactions count by their request, and so do plans that wait.
+\* OW-006: compactions count by their request, and so do plans that wait; log compactions not at all (LC-010).
 InConflict(p) ==
   LET group == GroupOf(CHOOSE file \in files: file.instant = instant[p])
-      since == CompletedCommits(timeline) \ (seen[p] \union RequestsOf(timeline, {"compaction"}))
+      since == CompletedCommits(timeline) \ (seen[p] \union RequestsOf(timeline, {"compaction", "logcompaction"}))
       planned == {one \in RequestsOf(timeline, Rewriting): one > instant[p]}
   IN
   \/ /\ "a write gives way to what completed since" \in Rules

@@ -1,19 +1,24 @@
 ---------------------------- MODULE ServicePlans ----------------------------
 (***************************************************************************)
 (* What table services plan: which slices a compaction or a clustering     *)
-(* takes, which files a clean removes, which files a savepoint keeps.      *)
+(* takes, which logs a log compaction, which files a clean removes, which  *)
+(* files a savepoint keeps and which actions a restore undoes.             *)
 (* Versions 8 and 9.                                                       *)
 (*                                                                         *)
 (* `named` are the files that plans and savepoints on the timeline name.   *)
 (* A plan stays with its request, also when its action has completed.      *)
 (*                                                                         *)
 (* Clauses: CP-001, CP-003, CP-005, CL-001, CL-002, CL-006, CN-001, CN-002,*)
-(* CN-004, CN-005, CN-007, CN-008, CN-009, SR-001, SR-002, RD-003, RD-008. *)
+(* CN-004, CN-005, CN-007, CN-008, CN-009, SR-001, SR-002, SR-005, LC-001, *)
+(* LC-002, LC-008, RD-003, RD-008.                                         *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles
 
 \* The services that read slices and write them anew.
 Rewriting == {"compaction", "clustering"}
+
+\* The services whose plans hold file groups.
+Holding == Rewriting \union {"logcompaction"}
 
 \* @type: Set(Int) => Int;
 Least(numbers) == CHOOSE one \in numbers: \A other \in numbers: one <= other
@@ -78,16 +83,24 @@ LiveGroups(timeline, named, data) ==
 SlicesOf(timeline, data, groups) == UNION {SnapshotSlice(timeline, data, group): group \in groups}
 
 -----------------------------------------------------------------------------
-\* Rewriting. CP-003, CL-002: no group that another plan holds.
+\* Rewriting. CP-003, CL-002, LC-002: no group that another plan holds.
 
 \* @type: (Set($file), Set($named), Set($data)) => Set($group);
 FreeGroups(timeline, named, data) ==
-  LiveGroups(timeline, named, data) \ GroupsNamed(named, Pending(timeline, Rewriting))
+  LiveGroups(timeline, named, data) \ GroupsNamed(named, Pending(timeline, Holding))
 
 \* CP-001, CP-005: every slice with logs, each with all of its files.
 \* @type: (Set($file), Set($data), Set($group)) => Set($data);
 ToCompact(timeline, data, groups) ==
   SlicesOf(timeline, data, {group \in groups: \E file \in SnapshotSlice(timeline, data, group): file.kind = "log"})
+
+\* LC-001, LC-008: the logs of every slice that has two of them, without those that a compacted one stands for.
+\* @type: (Set($file), Set($named), Set($data), Set($group)) => Set($data);
+ToMergeLogs(timeline, named, data, groups) ==
+  LET done == RequestsOf(timeline, {"logcompaction"}) \intersect CompletedInstants(timeline)
+      logs == {file \in SlicesOf(timeline, data, groups):
+                 file.kind = "log" /\ \A one \in done: NameOf(one, file) \notin named}
+  IN {file \in logs: Cardinality(FilesOfGroup(logs, GroupOf(file))) >= 2}
 
 \* CL-001: every slice, each being small.
 \* @type: (Set($file), Set($data), Set($group)) => Set($data);
@@ -148,7 +161,7 @@ Saved(timeline, named) ==
 
 \* @type: (Set($file), Set($named)) => Set($named);
 Awaited(timeline, named) ==
-  LET pending == Pending(timeline, Rewriting) IN {name \in named: name.requested \in pending}
+  LET pending == Pending(timeline, Holding) IN {name \in named: name.requested \in pending}
 
 \* @type: (Set($data), Set($named)) => Bool;
 IsNeeded(slice, names) == \E file \in slice, name \in names: NameOf(name.requested, file) = name
@@ -157,7 +170,7 @@ IsNeeded(slice, names) == \E file \in slice, name \in names: NameOf(name.request
 \* SR-001: the write that completed last; not a service, whose own plan bears the same instant.
 \* @type: Set($file) => Int;
 NewestWrite(timeline) ==
-  LET done == CompletedCommits(timeline) \ RequestsOf(timeline, Rewriting) IN
+  LET done == CompletedCommits(timeline) \ RequestsOf(timeline, Holding) IN
   CHOOSE one \in done: \A other \in done: CompletionOf(timeline, other) <= CompletionOf(timeline, one)
 
 \* SR-002: the files of the slices that a snapshot as of an instant reads.
@@ -165,5 +178,22 @@ NewestWrite(timeline) ==
 ToSave(timeline, named, data, instant) ==
   LET then == {file \in timeline: file.requested <= instant} IN
   SlicesOf(then, data, LiveGroups(then, named, data))
+
+\* SR-004: the newest write that has a savepoint, 0 where there is none.
+\* @type: Set($file) => Int;
+SavedWrite(timeline) ==
+  Greatest({file.requested: file \in {one \in timeline: one.action = "savepoint" /\ one.state = "COMPLETED"}})
+
+\* SR-005: what had completed by then, and compactions that were requested by then.
+\* @type: Set($file) => Set(Int);
+Staying(timeline) ==
+  LET saved == SavedWrite(timeline) IN
+  {one \in CompletedCommits(timeline): CompletionOf(timeline, one) <= CompletionOf(timeline, saved)}
+  \union {one \in RequestsOf(timeline, {"compaction"}): one < saved}
+
+\* SR-005: all else is to be undone, what has not completed too.
+\* @type: Set($file) => Set(Int);
+ToUndo(timeline) ==
+  {file.requested: file \in {one \in timeline: one.action \in Writes \union Holding}} \ Staying(timeline)
 
 ===============================================================================

@@ -183,6 +183,28 @@ RowsOf(known, slice) == Merged(Mode, Reading, known, slice)
 Answer == UNION {RowsOf(timeline, SliceOf(timeline, group)): group \in GroupsOf(files)}
 
 -----------------------------------------------------------------------------
+\* The table as AtomicTable has it.
+
+\* The rows of the completed writes, each with the time of its completion.
+\* @type: Set($file) => Set({ row: $row, order: Int });
+Written(known) ==
+  {[row |-> Row(key, done, 1), order |-> CompletionOf(known, done)]:
+    key \in {"a", "b"}, done \in {2 * n - 1: n \in 1..WritesBefore} \intersect CompletedInstants(known)}
+  \union {[row |-> RowOf(w), order |-> CompletionOf(known, instant[w])]:
+    w \in {one \in Writers: instant[one] \in CompletedInstants(known)}}
+
+\* @type: Set({ row: $row, order: Int }) => Set({ at: Int, rows: Set($row) });
+CommitsOf(written) ==
+  {[at |-> order, rows |-> {one.row: one \in {two \in written: two.order = order}}]:
+    order \in {one.order: one \in written}}
+
+Atomic == INSTANCE AtomicTable WITH
+  commits <- CommitsOf(Written(timeline)),
+  content <- Answer,
+  snapshot <- [r \in Readers |-> CommitsOf(IF step[r] = "idle" THEN {} ELSE Written(TimelineOf(seen[r])))],
+  answer <- [r \in Readers |-> IF step[r] = "done" THEN rows[r] ELSE {}]
+
+-----------------------------------------------------------------------------
 \* Plans.
 
 \* @type: Int => $file;

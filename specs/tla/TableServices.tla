@@ -1,14 +1,14 @@
 ---------------------------- MODULE TableServices ----------------------------
 (***************************************************************************)
 (* Table services beside optimistic writers and readers, versions 8 and 9: *)
-(* compaction, clustering, cleaning and savepoints.                        *)
+(* compaction, log compaction, clustering, cleaning, savepoints, restore.  *)
 (*                                                                         *)
 (* A service makes its plan under the lock, carries it out without, and    *)
 (* finishes it under the lock. The plan of a service that crashes is taken *)
 (* up by another, which removes what the failed one left, and starts       *)
 (* again. A write gives way to plans made since it began. A cleaner keeps  *)
 (* what retained writes, savepoints and plans need, and coordinates with   *)
-(* nobody else.                                                            *)
+(* nobody else. A restore goes back to a savepoint when others have ended. *)
 (*                                                                         *)
 (* Each action is one durable effect; looking belongs to the effect that   *)
 (* follows from it. Conflicts of writers are described in                  *)
@@ -18,7 +18,8 @@
 (* CP-006, CP-010, CP-012, CL-002, CL-003, CL-004, CL-005, CL-006, CN-001, *)
 (* CN-002, CN-004, CN-005, CN-006, CN-007, CN-008, CN-009, CN-012, SR-001, *)
 (* SR-002, OW-001, OW-003, OW-005, OW-006, OW-009, OW-011, MK-001, MK-003, *)
-(* MK-004, RD-001, RD-004, RD-011.                                         *)
+(* MK-004, RD-001, RD-004, RD-011, LC-001, LC-002, LC-006, LC-010, SR-004, *)
+(* SR-005, SR-006, SR-009.                                                 *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles, ServicePlans, ServedTable
 
@@ -33,6 +34,7 @@ TakeLock(p) ==
      \/ "services plan under the lock" \in Rules /\ HasToPlan(p) /\ Goes(p, "idle", "locked")
      \/ Goes(p, "staged", "locked to finish")
      \/ "services finish under the lock" \in Rules /\ Goes(p, "prepared", "locked to finish")
+     \/ Goes(p, "undoing", "locked to finish") /\ LeftToUndo = {}
   /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* TM-003: greater than all that were generated before.
@@ -90,15 +92,17 @@ BeginPlan(p) ==
   /\ CanBeDone(p, requested)
   /\ Enter(requested, 0, ServiceAction(p), "INFLIGHT")
   /\ instant' = [instant EXCEPT ![p] = requested]
-  /\ Goes(p, step[p], IF ToRemove(p, requested) # {} THEN "removing"
+  /\ Goes(p, step[p], IF p = "restorer" THEN "undoing"
+                      ELSE IF ToRemove(p, requested) # {} THEN "removing"
                       ELSE IF Unwritten(p, requested) # {} THEN "marking" ELSE "prepared")
   /\ UNCHANGED plans
 
-\* CP-006, CL-006: the completed file, of another type than the request. A clean has no markers.
+\* CP-006, CL-006, LC-006: the completed file, of another type than the request. A clean has no markers, nor
+\* has a restore.
 CompletePlan(p) ==
   /\ p \in Planners
   /\ step[p] = "finishing" /\ CanBeDone(p, instant[p])
-  /\ Goes(p, "finishing", IF p = "cleaning" THEN "finished" ELSE "completed")
+  /\ Goes(p, "finishing", IF p \in {"cleaning", "restorer"} THEN "finished" ELSE "completed")
   /\ Enter(instant[p], time[p], CompletedType(ServiceAction(p)), "COMPLETED")
   /\ UNCHANGED <<plans, instant>>
 
@@ -132,11 +136,19 @@ PutFile(p, group, kind, held) ==
        day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> kind, rows |-> held]}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
-\* OW-016: a log beside the group's base file.
+\* What a service makes of the next group of its plan.
+PutNext(p, kind) ==
+  LET unwritten == Unwritten(p, instant[p]) IN
+  /\ step[p] = "writing"
+  /\ Goes(p, "writing", IF Cardinality(unwritten) = 1 THEN "prepared" ELSE "marking")
+  /\ PutFile(p, FirstGroup(unwritten), kind, RowsToWrite(p, instant[p], FirstGroup(unwritten)))
+
+\* OW-016: a log beside the group's base file. LC-001: so does a log compaction.
 PutLogFile(p) ==
-  /\ TableType = "MERGE_ON_READ"
-  /\ Goes(p, "marked", "staged") /\ ~MissesItsSnapshot(p)
-  /\ PutFile(p, GroupOfWrite(p), "log", {RowOf(p)})
+  \/ /\ TableType = "MERGE_ON_READ"
+     /\ Goes(p, "marked", "staged") /\ ~MissesItsSnapshot(p)
+     /\ PutFile(p, GroupOfWrite(p), "log", {RowOf(p)})
+  \/ p = "logcompaction" /\ PutNext(p, "log")
 
 \* OW-015: a write carries over the group's other rows. CP-004, CL-004: a service all of them.
 PutBaseFile(p) ==
@@ -145,10 +157,7 @@ PutBaseFile(p) ==
      /\ LET known == Known(seen[p])
             old == RowsOf(known, SnapshotSlice(known, files, GroupOfWrite(p)))
         IN PutFile(p, GroupOfWrite(p), "base", {row \in old: row.key # KeyOf(p)} \union {RowOf(p)})
-  \/ LET unwritten == Unwritten(p, instant[p]) IN
-     /\ step[p] = "writing"
-     /\ Goes(p, "writing", IF Cardinality(unwritten) = 1 THEN "prepared" ELSE "marking")
-     /\ PutFile(p, FirstGroup(unwritten), "base", RowsToWrite(p, instant[p], FirstGroup(unwritten)))
+  \/ p # "logcompaction" /\ PutNext(p, "base")
 
 \* CN-012, MK-003: what is to go goes one after the other; a file that is not there is no failure.
 RemoveNext(p) ==
@@ -161,11 +170,19 @@ RemoveNext(p) ==
   /\ files' = {file \in files: ~(file.day = next.day /\ file.instant = next.since)}
   /\ Goes(p, "removing", IF ~IsLast(next) THEN "removing" ELSE IF p = "cleaning" THEN "prepared" ELSE "marking")
 
+\* SR-006: of an action that is undone the completed entry goes first, then its files, then its other entries.
+FilesToUndo == {file \in files: file.instant = NextToUndo}
+
+Unpublishes == NextToUndo \in CompletedInstants(timeline) /\ "a restore unpublishes before it deletes" \in Rules
+
 \* OW-009: who is refused takes back the file that its marker announces.
 DeleteDataFile(p) ==
   /\ \/ /\ Goes(p, "refused", "files gone")
         /\ files' = {file \in files: file.instant # instant[p]}
      \/ step[p] = "removing" /\ RemoveNext(p)
+     \/ /\ step[p] = "undoing" /\ LeftToUndo # {} /\ ~Unpublishes /\ FilesToUndo # {}
+        /\ Goes(p, "undoing", "undoing")
+        /\ files' = {file \in files: file \notin FilesToUndo \/ GroupOf(file) # FirstGroup(GroupsOf(FilesToUndo))}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* MK-004: when the action has completed. OW-009, OW-011: or is given up.
@@ -179,9 +196,12 @@ DeleteMarkers(p) ==
 
 \* OW-009: the highest state first.
 DeleteInstant(p) ==
-  LET highest == StateIn(timeline, instant[p]) IN
-  /\ Goes(p, "withdrawing", IF highest = "INFLIGHT" THEN "withdrawing" ELSE "withdrawn")
-  /\ timeline' = {file \in timeline: ~(file.requested = instant[p] /\ file.state = highest)}
+  LET one == IF step[p] = "undoing" THEN NextToUndo ELSE instant[p]
+      highest == StateIn(timeline, one)
+  IN
+  /\ \/ Goes(p, "withdrawing", IF highest = "INFLIGHT" THEN "withdrawing" ELSE "withdrawn")
+     \/ step[p] = "undoing" /\ LeftToUndo # {} /\ (Unpublishes \/ FilesToUndo = {}) /\ Goes(p, "undoing", "undoing")
+  /\ timeline' = {file \in timeline: ~(file.requested = one /\ file.state = highest)}
   /\ UNCHANGED <<clock, lock, crashes, files, markers, heartbeats, plans, instant, time, seen, left, rows>>
 
 \* A service that finds nothing to plan any more, or that has finished, or cannot.
@@ -262,7 +282,8 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 Steps == {
   "idle", "locked", "timed", "beating", "requested", "begun", "planned", "inflight", "marked", "staged",
   "removing", "marking", "writing", "prepared", "locked to finish", "finishing", "completed", "unmarked",
-  "finished", "done", "refused", "files gone", "withdrawing", "withdrawn", "gone", "crashed", "reading", "missed"
+  "finished", "done", "refused", "files gone", "withdrawing", "withdrawn", "gone", "crashed", "reading", "missed",
+  "undoing"
 }
 
 TypeOK ==
@@ -326,14 +347,14 @@ RetainedReadersMissNothing == \A r \in Readers: step[r] = "missed" => ~IsRetaine
 
 \* CP-005, CN-005: what a plan names is there until it is done.
 PlansNameFilesThatAreThere ==
-  \A one \in Pending(timeline, Rewriting): AllAreThere(plans, files, one)
+  \A one \in Pending(timeline, Holding): AllAreThere(plans, files, one)
 
 \* CN-008, SR-002: what a savepoint names is there.
 SavedFilesStay == \A name \in Saved(timeline, plans): \E file \in files: NameOf(name.requested, file) = name
 
-\* CP-003, CL-002.
+\* CP-003, CL-002, LC-002.
 GroupsAreInOnePlan ==
-  \A one, other \in Pending(timeline, Rewriting):
+  \A one, other \in Pending(timeline, Holding):
     one = other \/ GroupsNamed(plans, {one}) \intersect GroupsNamed(plans, {other}) = {}
 
 \* OW-006, OW-011, CP-012: where updates are rejected no clustering has to give up.
@@ -347,8 +368,19 @@ AttemptsStartClean ==
       (step[p] \notin {"marking", "writing"} /\ step'[p] = "marking") =>
         \A file \in files': file.instant # instant'[p]]_vars
 
-\* CP-002, CN-012: every plan completes, whichever process crashes.
-PlansComplete == <>[](Pending(timeline, Rewriting \union {"clean"}) = {})
+\* SR-006: at each moment of a restore the table is as it was after some write.
+UndoneYoungestFirst ==
+  [][\A one \in CompletedCommits(timeline) \ CompletedCommits(timeline'), other \in CompletedCommits(timeline):
+      CompletionOf(timeline, other) <= CompletionOf(timeline, one)]_vars
+
+\* SR-005, SR-009: nothing is there after a restore but what was there when the savepoint's write had completed.
+RestoredIsAsSaved ==
+  (\E file \in timeline: file.action = "restore" /\ file.state = "COMPLETED") =>
+    /\ ToUndo(timeline) = {}
+    /\ \A file \in files: file.instant \in Staying(timeline)
+
+\* CP-002, CN-012, SR-006: every plan completes, whichever process crashes.
+PlansComplete == <>[](Pending(timeline, Holding \union {"clean", "restore"}) = {})
 
 \* CP-010, OW-009: nothing is there in the end of what did not complete, but for writers that died.
 NothingIsLeft ==
@@ -357,6 +389,10 @@ NothingIsLeft ==
        /\ \A marker \in markers: marker.instant \in kept)
 
 \* What can happen: a must-fail configuration shows it for each of these.
+NoLogIsCompactedBesideAWrite ==
+  \A p \in Writers, file \in files: (step[p] = "staged" /\ IsCompacted(file)) => file.instant \notin Completed
+NothingPendingIsUndone ==
+  \A p \in Services: step[p] = "undoing" => \A q \in Writers: step[q] # "crashed" \/ instant[q] \notin ToUndo(timeline)
 NoWriteGivesWay == \A p \in Writers: step[p] # "refused"
 NobodyFindsLeftoverFiles == \A p \in Planners \ {"cleaning"}: step[p] # "removing"
 NoReaderMissesAFile == \A r \in Readers: step[r] # "missed"

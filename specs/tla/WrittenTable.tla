@@ -41,6 +41,9 @@ CONSTANTS
   \* How many writers may crash.
   \* @type: Int;
   MaxCrashes,
+  \* Those that may be paused while they hold the lock, for longer than its lease.
+  \* @type: Set(Str);
+  SlowHolders,
   \* The rules in force. A must-fail configuration leaves one out.
   \* @type: Set(Str);
   Rules
@@ -49,6 +52,8 @@ AllRules == {
   "one process at a time",                   \* LK-001, TM-005
   "the lock of a failed process is freed",   \* LK-002
   "the lock is released",                    \* LK-001, LK-003
+  "a late holder requests nothing",          \* LK-002
+  "a late holder completes nothing",         \* LK-002
   "writers finish under the lock",           \* LK-003
   "conflicts are looked for under the lock", \* OW-004, LK-003
   "completion time under the lock",          \* LK-003, TL-013
@@ -68,7 +73,7 @@ AllRules == {
 }
 
 ASSUME Rules \subseteq AllRules
-ASSUME WritersOfB \union WritersOfC \union StaleWriters \subseteq Writers
+ASSUME WritersOfB \union WritersOfC \union StaleWriters \union SlowHolders \subseteq Writers
 ASSUME Held \subseteq {"a", "b", "c"} /\ WritesBefore >= 1
 ASSUME TableType \in {"COPY_ON_WRITE", "MERGE_ON_READ"}
 ASSUME MergeMode \in {"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"}
@@ -171,6 +176,33 @@ InConflict(p) ==
 
 MayComplete(p) == "conflicts are looked for under the lock" \in Rules => ~InConflict(p)
 
+\* LK-002: another has taken the lock of a holder that was paused. No look shows that in time; what does is
+\* the put of a number, only if it is absent, by which holders claim what they request and complete.
+IsLate(p) == p \in SlowHolders /\ lock # p
+
+\* A request under an instant that is older than what it builds on would be hidden by that.
+MayRequest(p) == "a late holder requests nothing" \in Rules => ~IsLate(p)
+
+\* A holder may be paused between its look at the table and the put of its completed file. So one that
+\* is slow looks before it generates its completion time, and does not look again.
+LooksFirst(p) == p \in SlowHolders => MayComplete(p)
+
+MayPut(p) ==
+  IF p \in SlowHolders THEN "a late holder completes nothing" \in Rules => ~IsLate(p) ELSE MayComplete(p)
+
+-----------------------------------------------------------------------------
+\* What is read.
+
+\* The group that a slice is of.
+\* @type: $slice => $group;
+GroupToRead(slice) == [day |-> slice.day, since |-> slice.since]
+
+\* RD-004: the slices to read, one of each group in which something has completed.
+\* @type: (Set($file), Set($group)) => Set($slice);
+SlicesOf(known, groups) ==
+  {[day |-> group.day, since |-> group.since, base |-> NewestBase(known, files, group)]:
+   group \in {one \in groups: SnapshotSlice(known, files, one) # {}}}
+
 -----------------------------------------------------------------------------
 \* The table after some writes of all keys that it holds.
 FirstTimes == {2 * number - 1: number \in 1..WritesBefore}
@@ -186,6 +218,33 @@ FirstFiles ==
     kind |-> IF TableType = "COPY_ON_WRITE" \/ one = 1 THEN "base" ELSE "log",
     rows |-> {Row(key, one, 1): key \in {held \in Held: DayOf(held) = day}}]:
    one \in FirstTimes, day \in {DayOf(key): key \in Held}}
+
+\* What some writes put into the table, each row with the time of its completion.
+\* @type: Set(Int) => Set({ row: $row, order: Int });
+Written(instants) ==
+  {[row |-> Row(key, one, 1), order |-> one + 1]: key \in Held, one \in FirstTimes}
+  \union {[row |-> RowOf(p), order |-> CompletionOf(timeline, instant[p])]:
+            p \in {one \in Writers: instant[one] \in instants}}
+
+\* One after the other as they completed: of each key the row that stands over the others.
+\* @type: Set(Int) => Set($row);
+Serial(instants) == Standing(MergeMode, Written(instants))
+
+\* @type: Set($row);
+RowsOfTable == UNION {RowsOfGroup(timeline, group): group \in GroupsOf(files)}
+
+\* The table as AtomicTable has it.
+\* @type: Set({ row: $row, order: Int }) => Set({ at: Int, rows: Set($row) });
+CommitsOf(written) ==
+  {[at |-> order, rows |-> {one.row: one \in {two \in written: two.order = order}}]:
+    order \in {one.order: one \in written}}
+
+Atomic == INSTANCE AtomicTable WITH
+  Mode <- MergeMode,
+  commits <- CommitsOf(Written(Completed)),
+  content <- RowsOfTable,
+  snapshot <- [r \in Readers |-> CommitsOf(IF step[r] = "idle" THEN {} ELSE Written(seen[r]))],
+  answer <- [r \in Readers |-> IF step[r] = "done" THEN rows[r] ELSE {}]
 
 Init ==
   /\ clock = 2 * WritesBefore

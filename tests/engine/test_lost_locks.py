@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
+from hudi_conformance.interop.stress.locks import lock_named
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
+from hudi_spark import check_table
 from hudi_spark.testing import RELEASED, Snapshot, SystemClock, load_configuration, load_snapshot
 from lock_processes import Task, writing
 from written_tables import Written, rows
@@ -55,9 +57,11 @@ def outcome_of(answer: dict[str, Any]) -> str:
     return answer.get("reason", "done")
 
 
-def played(table: Written, folder: Path, stop: int, lease: float, *, after_it: bool) -> tuple[str, Snapshot]:
+def played(
+    table: Written, folder: Path, ids: Sequence[int], stop: int, lease: float, *, after_it: bool
+) -> tuple[str, Snapshot]:
     """The first writer stops, the second one writes the same rows, the first one goes on: what that one says."""
-    first = task(table, folder / "first", [1, 3], 5.0, stop=stop, after_it=after_it)
+    first = task(table, folder / "first", ids, 5.0, stop=stop, after_it=after_it)
     second = replace(task(table, folder / "second", [1, 2], 7.0), configs={**table.configs, **AGAIN})
     with writing(first) as stopped:
         assert stopped.wait_until_stopped(), stopped.last_answer()
@@ -69,6 +73,11 @@ def played(table: Written, folder: Path, stop: int, lease: float, *, after_it: b
     return answer, load_snapshot(LocalStorage(table.path), RELEASED)
 
 
+def stop_at(names: Sequence[str], name: str, which: str) -> int:
+    """The number of the first or the last effect of a name."""
+    return names.index(name) if which == "first" else len(names) - 1 - names[::-1].index(name)
+
+
 def built_on(snapshot: Snapshot) -> list[tuple[Any, ...]]:
     """Which file of which group each later base file was made of: two of one would have lost an update."""
     stats = [(group, stat.prev_commit) for commit in snapshot.commits for group, stat in commit.stats()]
@@ -76,20 +85,55 @@ def built_on(snapshot: Snapshot) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "after_it", "answer", "found"),
+    ("name", "which", "after_it", "answer", "found"),
     [
-        ("take_lock", True, "LOCK_LOST", NEW),
-        ("put_log_file", False, "LOCK_LOST", NEW),
-        ("generate_time", True, "LOCK_LOST", NEW),
+        # Its instant is older than what it would build on by now: not even its request appears.
+        ("generate_time", "first", True, "LOCK_LOST", NEW),
+        ("take_lock", "last", True, "LOCK_LOST", NEW),
+        ("put_log_file", "last", False, "LOCK_LOST", NEW),
+        ("generate_time", "last", True, "LOCK_LOST", NEW),
         # The claim is put right before the completed file: the action counts.
-        ("create_instant", False, "done", [*NEW, ("k3", 5.0)]),
+        ("create_instant", "last", False, "done", [*NEW, ("k3", 5.0)]),
     ],
 )
-def test_a_holder_that_is_stopped_past_its_lease(
-    tmp_path: Path, name: str, after_it: bool, answer: str, found: list[tuple[str, float]]
+def test_a_holder_that_is_stopped_past_its_lease(  # noqa: PLR0917 - a row of the table
+    tmp_path: Path, name: str, which: str, after_it: bool, answer: str, found: list[tuple[str, float]]
 ):
     """What it said is what the table holds: refused before its claim, committed after it, whoever puts the file."""
-    stopped_past_its_lease(new_table(tmp_path, "COPY_ON_WRITE", 9), name, answer, found, after_it=after_it)
+    table = new_table(tmp_path, "COPY_ON_WRITE", 9)
+    stopped_past_its_lease(table, name, answer, found, which=which, after_it=after_it)
+
+
+def test_a_holder_that_is_stopped_past_its_lease_beside_logs(tmp_path: Path):
+    """The same of a log file: what it holds counts for nobody."""
+    table = new_table(tmp_path, "MERGE_ON_READ", 8)
+    stopped_past_its_lease(table, "generate_time", "LOCK_LOST", NEW, ids=[1], after_it=True)
+
+
+@pytest.mark.slow
+def test_a_holder_that_is_stopped_past_its_session_in_zookeeper(tmp_path: Path):
+    """The same of a session that the server ends: who wakes up after that commits nothing."""
+    with lock_named("zookeeper", tmp_path / "zookeeper") as lock:
+        table = new_table(tmp_path, "COPY_ON_WRITE", 9, {**CONFIGS, **lock.configs})
+        stopped_past_its_lease(table, "generate_time", "LOCK_LOST", NEW, after_it=True)
+
+
+def test_a_file_lock_of_a_stopped_holder_is_kept(tmp_path: Path):
+    """The operating system's lock has no lease: nobody takes it from a process that is stopped, which then commits."""
+    provider = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
+    patience = {"hoodie.write.lock.wait_time_ms": "200", "hoodie.write.lock.client.num_retries": "1"}
+    configs = {**CONFIGS, "hoodie.write.lock.provider": provider, "hoodie.write.lock.filesystem.expire": "1"}
+    table = new_table(tmp_path, "COPY_ON_WRITE", 9, configs)
+    first = task(table, tmp_path / "first", [1, 3], 5.0, stop=stop_of(table, "generate_time", "last"), after_it=True)
+    second = replace(task(table, tmp_path / "second", [1, 2], 7.0), configs={**configs, **patience})
+    with writing(first) as stopped:
+        assert stopped.wait_until_stopped(), stopped.last_answer()
+        with writing(second) as other:
+            assert outcome_of(other.last_answer()) == "LOCK_UNAVAILABLE"
+        stopped.go_on()
+        assert outcome_of(stopped.last_answer()) == "done"
+    assert table.found() == [("k1", 5.0), ("k2", 1.0), ("k3", 5.0)]
+    assert list(check_table(table.path)) == []
 
 
 @pytest.mark.peers
@@ -104,24 +148,39 @@ def test_a_holder_that_is_stopped_past_its_lease_in_dynamodb(tmp_path: Path, dyn
 
 
 def stopped_past_its_lease(
-    table: Written, name: str, answer: str, found: list[tuple[str, float]], *, after_it: bool, lease: float = LEASE
+    table: Written,
+    name: str,
+    answer: str,
+    found: list[tuple[str, float]],
+    *,
+    after_it: bool,
+    which: str = "last",
+    ids: Sequence[int] = (1, 3),
+    lease: float = LEASE,
 ) -> None:
-    """The first writer stops at the last effect of this name."""
+    """The first writer stops at an effect of this name; the table is sound before and after the next write."""
+    stop = stop_of(table, name, which)
+    answered, snapshot = played(table, table.path.parent, ids, stop, lease, after_it=after_it)
+    assert (answered, table.found()) == (answer, found)
+    groups = built_on(snapshot)
+    assert len(set(groups)) == len(groups)
+    assert list(check_table(table.path)) == []
+    table.write("upsert", rows([1], 9, 9.0))
+    assert dict(table.found())["k1"] == 9.0
+    assert list(check_table(table.path)) == []
+    left = [one for one in table.files() if ".heartbeat/" in one or ".temp/" in one]
+    assert left == []
+
+
+def stop_of(table: Written, name: str, which: str) -> int:
+    """The number of an effect, from a write of the same rows that is not stopped."""
     folder = table.path.parent
     # One file, as of the rows of the writer that is stopped: its effects have the same numbers.
     with writing(task(table, folder / "first", [1], 1.0)) as quiet:
         assert outcome_of(quiet.last_answer()) == "done"
-    names = effects_of(folder)
-    stop = len(names) - 1 - names[::-1].index(name)
+    found = stop_at(effects_of(folder), name, which)
     (folder / "first.effects").unlink()
-    answered, snapshot = played(table, folder, stop, lease, after_it=after_it)
-    assert (answered, table.found()) == (answer, found)
-    groups = built_on(snapshot)
-    assert len(set(groups)) == len(groups)
-    table.write("upsert", rows([1], 9, 9.0))
-    assert dict(table.found())["k1"] == 9.0
-    left = [one for one in table.files() if ".heartbeat/" in one or ".temp/" in one]
-    assert left == []
+    return found
 
 
 def test_a_holder_that_crashes_after_its_claim_has_committed(tmp_path: Path):

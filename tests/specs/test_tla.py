@@ -73,6 +73,20 @@ def test_a_passing_run_counts_its_states(specs: Path):
     assert (result.finding.distinct_states, result.finding.depth) == (4, 4)
 
 
+def test_a_property_of_another_module_is_named_as_the_run_names_it(specs: Path):
+    """TLC names the place in the other module, and not the property that was checked."""
+    other = "---- MODULE Steps ----\nEXTENDS Integers\nVARIABLE n\nSpec == [][n' = n + 1]_n\n====\n"
+    (specs / "Steps.tla").write_text(other, encoding="utf-8")
+    module = MODULE.replace(
+        "NeverOne ==", "Other == INSTANCE Steps WITH n <- hour\nIsSteady == Other!Spec\nNeverOne =="
+    )
+    (specs / "Clock.tla").write_text(module, encoding="utf-8")
+    (specs / "MCClock.cfg").write_text(CONFIGURATION + "  IsSteady\n", encoding="utf-8")
+
+    assert run_tlc(specs, run("IsSteady", check=("IsSteady",), without="no leaps")).fault is None
+    assert run_tlc(specs, run(check=("IsSteady",))).fault is None
+
+
 def test_no_file_is_left_beside_the_modules(specs: Path):
     run_tlc(specs, run())
 

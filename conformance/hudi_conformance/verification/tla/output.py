@@ -14,6 +14,8 @@ DEPTH = re.compile(r"search is (\d+)")
 STATE = re.compile(r"^(?P<number>\d+): <?(?P<action>.*?)>?$", re.MULTILINE)
 VARIABLE = re.compile(r"^(?:/\\ )?(?P<name>\w+) = ", re.MULTILINE)
 NAME = re.compile(r"(?:Invariant|[Pp]roperty) (\w+) is violated")
+# A property that stands in another module is named by its place there, or by its instance.
+ELSEWHERE = re.compile(r"[Pp]roperty (?:line \d+, .*|\w+!\w+) is violated")
 
 # The numbers of TLC's messages, from its own list.
 INVARIANT_VIOLATED = ("2107", "2110", "2108", "2112")
@@ -73,7 +75,7 @@ def _violated(found: dict[str, str], properties: tuple[str, ...]) -> str | None:
         match = NAME.search(found.get(code, ""))
         if match:
             return match[1]
-    if TEMPORAL_VIOLATED in found:
+    if TEMPORAL_VIOLATED in found or any(ELSEWHERE.search(found.get(code, "")) for code in INVARIANT_VIOLATED):
         return properties[0] if len(properties) == 1 else "one of " + ", ".join(properties)
     return None
 
