@@ -1,11 +1,15 @@
 """Where a new row belongs: its record key and its partition path, as the table's key generator makes them."""
 
 import datetime as dt
+import re
+import zoneinfo
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import reduce
 
 from hudi_model.configuration import Configuration, is_true
 from hudi_model.files import Record, Value
-from hudi_model.keys import composed_key, key_text
+from hudi_model.keys import UNIX_EPOCH, composed_key, key_text
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 METAFILE = ".hoodie_partition_metadata"
@@ -13,8 +17,26 @@ LONGEST_FOLDER = 255
 """Bytes, as file systems have it."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 SPECIAL = frozenset("\"#%'*/:=?[\\]^{\x7f") | frozenset(map(chr, range(0x20)))
-DATE_LETTERS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
-TIME_BASED = ("timestamp.type", "timezone", "input.dateformat", "output.dateformat")
+DATE_LETTERS = (
+    *(("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S")),
+    *(("SSS", "%f"), ("Z", "%z")),
+)
+TEXT_KINDS = ("DATE_STRING", "MIXED")
+UNIT_OF_KIND = {
+    "UNIX_TIMESTAMP": "SECONDS",
+    "EPOCHMILLISECONDS": "MILLISECONDS",
+    "EPOCHMICROSECONDS": "MICROSECONDS",
+}
+MICROSECONDS: Mapping[str, int | Decimal] = {
+    "DAYS": 86_400_000_000,
+    "HOURS": 3_600_000_000,
+    "MINUTES": 60_000_000,
+    "SECONDS": 1_000_000,
+    "MILLISECONDS": 1_000,
+    "MICROSECONDS": 1,
+    "NANOSECONDS": Decimal("0.001"),
+}
+UNIX_DAY = dt.date(1970, 1, 1)
 
 
 def key_generator(configuration: Configuration) -> str:
@@ -92,38 +114,101 @@ def folder(value: Value, name: str, kind: str, configuration: Configuration) -> 
     return f"{name}={text}" if is_true(properties, "hoodie.datasource.write.hive_style_partitioning") else text
 
 
-def read_moment(value: str, pattern: str) -> dt.datetime:
-    """A formatted date as a moment; without a zone of its own it is of UTC.
-
-    Raises: unsupported `timestamp-key-generator` where it is formatted otherwise.
-    """
-    for pair in (("'", ""), ("SSS", "%f"), ("Z", "%z")):
-        pattern = pattern.replace(*pair)
-    try:
-        moment = dt.datetime.strptime(value, pattern)  # noqa: DTZ007 - zones are seen to below
-    except ValueError as error:
-        raise Unsupported("timestamp-key-generator") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-
-
 def date_text(value: Value, configuration: Configuration) -> str:
-    """A moment as the table's output format has it; null is 1970.
+    """A moment as the table's output format has it.
 
-    Raises: unsupported `timestamp-key-generator` for zones, and for values that are neither epochs nor formatted dates.
+    Raises: CONFIG_INVALID for an unknown kind or zone; SCHEMA_INCOMPATIBLE for a value that is no such moment;
+    unsupported `timestamp-key-generator` for timestamps, whose number is that of the width that they are stored in.
 
     Clauses: DM-033.
     """
-    texts = {name: configuration.properties.get(f"hoodie.keygen.timebased.{name}", "") for name in TIME_BASED}
-    kind, zone, *formats = texts.values()
-    source, target = (reduce(lambda text, pair: text.replace(*pair), DATE_LETTERS, one) for one in formats)
-    units = {"UNIX_TIMESTAMP": 1, "EPOCHMILLISECONDS": 1000}
-    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    if zone not in ("", "UTC", "GMT") or kind not in (*units, "DATE_STRING"):
+    both = zone_named(timed(configuration, "timezone"))
+    read_in = both or zone_named(timed(configuration, "input.timezone"))
+    shown_in = both or zone_named(timed(configuration, "output.timezone"))
+    read = moment_of_value(value, read_in, configuration)
+    shown = read.astimezone(shown_in) if shown_in else read
+    form = python_form(timed(configuration, "output.dateformat"))
+    return shown.strftime(form.replace("%f", f"{shown.microsecond // 1000:03d}"))
+
+
+def timed(configuration: Configuration, name: str) -> str:
+    """A setting of the timestamp generator; empty where it is absent."""
+    return configuration.properties.get(f"hoodie.keygen.timebased.{name}", "").strip()
+
+
+def zone_named(name: str) -> dt.tzinfo | None:
+    """A zone by its name: UTC, GMT+8:00, Europe/Berlin; None where no name is given.
+
+    Raises: CONFIG_INVALID for a name that is no zone.
+
+    Clauses: DM-033.
+    """
+    fixed = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d\d)?", name)
+    if fixed:
+        distance = dt.timedelta(hours=int(fixed[2]), minutes=int(fixed[3] or 0))
+        return dt.timezone(-distance if fixed[1] == "-" else distance)
+    try:
+        return (dt.UTC if name in ("UTC", "GMT", "Z") else zoneinfo.ZoneInfo(name)) if name else None
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        raise Rejection(Reason.CONFIG_INVALID, "DM-033", "hoodie.properties", f"{name!r} is no time zone") from None
+
+
+def moment_of_value(value: Value, zone: dt.tzinfo | None, configuration: Configuration) -> dt.datetime:
+    """The moment that a value counts or spells; null is one unit, for texts 1970 in the first input format.
+
+    Raises: CONFIG_INVALID; SCHEMA_INCOMPATIBLE; unsupported `timestamp-key-generator`.
+
+    Clauses: DM-033.
+    """
+    kind = timed(configuration, "timestamp.type").upper()
+    unit = UNIT_OF_KIND.get(kind, "")
+    if kind == "SCALAR":
+        unit = timed(configuration, "timestamp.scalar.time.unit").upper() or "SECONDS"
+    if isinstance(value, dt.datetime):
         raise Unsupported("timestamp-key-generator")
-    if isinstance(value, str) and kind == "DATE_STRING":
-        moment = read_moment(value, source)
-    elif isinstance(value, int) and kind in units:
-        moment += dt.timedelta(seconds=value / units[kind])
-    elif value is not None:
-        raise Unsupported("timestamp-key-generator")
-    return moment.strftime(target)
+    if kind in TEXT_KINDS and (value is None or isinstance(value, str)):
+        separator = timed(configuration, "input.dateformat.list.delimiter.regex") or ","
+        forms = [one.strip() for one in re.split(separator, timed(configuration, "input.dateformat"))]
+        written_in = zone or zone_named(timed(configuration, "output.timezone")) or dt.UTC
+        first = UNIX_EPOCH.astimezone(written_in).strftime(python_form(forms[0]))
+        return read_moment(first if value is None else value, forms, zone)
+    if unit not in MICROSECONDS and kind not in TEXT_KINDS:
+        raise Rejection(Reason.CONFIG_INVALID, "DM-033", "hoodie.properties", f"{kind!r} is no kind of timestamps")
+    if isinstance(value, dt.date):
+        value = (value - UNIX_DAY).days
+    if kind in TEXT_KINDS or isinstance(value, bool) or not isinstance(value, int | float | Decimal | None):
+        raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-033", "partition column", f"{value!r} is no moment")
+    count = 1 if value is None else int(value)
+    # Java cuts what is finer than a millisecond, towards 1970.
+    return UNIX_EPOCH + dt.timedelta(milliseconds=int(Decimal(count) * MICROSECONDS[unit] / 1000))
+
+
+def read_moment(text: str, forms: Iterable[str], zone: dt.tzinfo | None) -> dt.datetime:
+    """A formatted date as a moment, by the first form that fits: of the zone given, of the text's own, or of UTC.
+
+    Raises: SCHEMA_INCOMPATIBLE where no form fits.
+
+    Clauses: DM-033.
+    """
+    for form in forms:
+        try:
+            moment = dt.datetime.strptime(text, python_form(form))  # noqa: DTZ007 - zones are seen to below
+        except ValueError:
+            continue
+        if moment.tzinfo is None:
+            return moment.replace(tzinfo=zone or dt.UTC)
+        return moment.astimezone(zone) if zone else moment
+    raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-033", "partition column", f"{text!r} fits no input format")
+
+
+def python_form(pattern: str) -> str:
+    """A pattern of Java's letters as Python has it; quotes around literals go.
+
+    Clauses: DM-033.
+    """
+    return "".join(part if number % 2 else translated(part) for number, part in enumerate(pattern.split("'")))
+
+
+def translated(pattern: str) -> str:
+    """A pattern without literals in quotes."""
+    return reduce(lambda text, pair: text.replace(*pair), DATE_LETTERS, pattern)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
-from hudi_model.configuration import Configuration, Properties, configure, is_true, valid_properties
+from hudi_model.configuration import Configuration, Properties, configure, valid_properties
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime, at_or_before
@@ -164,27 +164,17 @@ def open_table(table: Table) -> OpenTable:
     """The table as questions use it.
 
     Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED;
-    unsupported `bootstrap`, `drop-partition-columns`.
+    unsupported `bootstrap`.
 
     Clauses: PR-002, PR-004, VR-002, VR-006, TL-012, TL-016.
     """
     configuration = configure(valid_properties(table.properties, table.backup_properties))
-    refuse_unread_layouts(configuration)
+    if configuration.properties.get("hoodie.bootstrap.base.path"):
+        raise Unsupported("bootstrap")
     for damaged in table.malformed:
         raise damaged.refusal()
     entries = entries_of_layout(table.timeline, configuration.timeline_layout)
     return OpenTable(configuration, timeline_of(entries), table)
-
-
-def refuse_unread_layouts(configuration: Configuration) -> None:
-    """Nothing, unless rows need what the model does not hold yet.
-
-    Raises: unsupported `bootstrap`, `drop-partition-columns`.
-    """
-    if configuration.properties.get("hoodie.bootstrap.base.path"):
-        raise Unsupported("bootstrap")
-    if is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns"):
-        raise Unsupported("drop-partition-columns")
 
 
 @dataclass(frozen=True, slots=True)

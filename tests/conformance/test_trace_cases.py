@@ -7,7 +7,7 @@ from pathlib import Path
 import hudi_conformance.verification.trace_cases.recipes  # noqa: F401 - registers them
 import pytest
 from hudi_conformance.corpus.mutants import MUTANTS
-from hudi_conformance.corpus.trace_cases import FOLDER, TraceCase, load_trace_cases
+from hudi_conformance.corpus.trace_cases import FOLDER, PAGE, TraceCase, load_trace_cases
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.verification.trace_cases.building import RECIPES, RecipeError, all_files, build, trace_case
 from hudi_conformance.verification.tracing.console import check
@@ -59,11 +59,11 @@ def test_a_recipe_that_says_what_the_model_does_not_is_refused() -> None:
     try:
         trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing", 1)(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="the model says None"):
-            RECIPES[name].files()
+            RECIPES[name].check()
         RECIPES.pop(name)
         trace_case(name, "Wrong", "LK-001", "trace-check-accepts-a-held-lock", "nothing")(lambda: "w take_lock w")
         with pytest.raises(RecipeError, match="these agree"):
-            RECIPES[name].files()
+            RECIPES[name].check()
     finally:
         RECIPES.pop(name, None)
 
@@ -73,14 +73,14 @@ def test_a_case_that_cannot_be_read_is_reported(tmp_path: Path, damage: str) -> 
     """Silently fewer cases would look like success."""
     folder = tmp_path / FOLDER
     shutil.copytree(ROOT / FOLDER, folder)
-    page = folder / "two_holders.toml"
+    page = folder / PAGE
     match damage:
         case "page":
             page.write_text("id = ")
         case "trace":
-            page.with_suffix(".ndjson").write_text(json.dumps({"process": "w", "effect": "sleep"}) + "\n")
+            (folder / "two_holders.ndjson").write_text(json.dumps({"process": "w", "effect": "sleep"}) + "\n")
         case "both verdicts":
-            page.write_text(page.read_text() + "accept = true\n")
+            page.write_text(page.read_text().replace("reject =", "accept = true\nreject =", 1))
         case _:
             shutil.rmtree(folder)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from hudi_format.table.internal_schema import (
     schema_history_text,
 )
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
-from hudi_spark import HudiError, UnsupportedFeature, read_arrow
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.testing import load_configuration
 
 Columns = Sequence[tuple[str, Any]]
@@ -176,10 +177,24 @@ def test_a_dropped_column_has_the_type_that_the_table_was_made_with(tmp_path: Pa
         read_arrow(tmp_path)
 
 
+def test_moments_in_paths_are_encoded_whatever_the_table_says(tmp_path: Path) -> None:
+    """As SQL writes them, in tables that do not encode paths."""
+    made = avro((("id", "string"), ("region", ["null", {"type": "long", "logicalType": "timestamp-micros"}])))
+    hive = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+    builder = TableBuilder(tmp_path, properties={**DROPPED, **hive, "hoodie.table.create.schema": json.dumps(made)})
+    builder.schema = avro((("id", "string"), ("ts", ["null", "long"])))
+    before = builder.base_file(10, [{"id": "a", "ts": 1}], partition="region=1969-12-31 23%3A59%3A59")
+    nothing = builder.base_file(10, [{"id": "b", "ts": 1}], group="f2", partition="region=__HIVE_DEFAULT_PARTITION__")
+    builder.commit(10, [before, nothing])
+    last = datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)
+    assert {one["id"]: one["region"] for one in read_arrow(tmp_path).to_pylist()} == {"a": last, "b": None}
+    assert read_arrow(tmp_path, filter=["region", "=", "1969-12-31T23:59:59.000000Z"]).column("id").to_pylist() == ["a"]
+
+
 def test_a_path_whose_folders_belong_to_no_field_in_particular_is_refused(tmp_path: Path) -> None:
     builder = TableBuilder(tmp_path, properties={**DROPPED, "hoodie.table.partition.fields": "day,region"})
     assert read_from(builder, "2024/süd") == {"day": "2024", "region": "süd"}
-    with pytest.raises(UnsupportedFeature, match="drop-partition-columns"):
+    with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*3 folders for the columns day, region"):
         read_from(builder, "2024/01/süd")
 
 

@@ -7,7 +7,7 @@ from hudi_model.configuration import configure
 from hudi_model.files import Record
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import list_file_slices, read_snapshot
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.tagging import bucket_of, hashed_texts
 from hudi_model.time import tick
 from hudi_model_tools.locks import Lease, acquire, acquire_groups, refuse_lost
@@ -148,7 +148,7 @@ TIMES = {
 
 
 def test_partition_paths_by_timestamp() -> None:
-    """Epochs and dates become the output's format, whole, also in hive style; what is not built says so."""
+    """Epochs and dates become the output's format, whole, also in hive style, of the zone that is configured."""
     assert path({"p": 1_709_078_400_000}, **TIMES) == "2024/02/28"
     assert path({"p": 1_709_078_400_000}, **TIMES, **{HIVE: "true"}) == "p=2024/02/28"
     assert path({"p": None}, **TIMES) == "1970/01/01"
@@ -158,8 +158,7 @@ def test_partition_paths_by_timestamp() -> None:
     assert path({"p": None}, **text) == "1970/01/01"
     custom = {**TIMES, "hoodie__table__keygenerator__type": "CUSTOM"}
     assert path({"p": 1_709_078_400_000, "q": "x"}, "q:SIMPLE,p:TIMESTAMP", **custom) == "x/2024/02/28"
-    with pytest.raises(Unsupported):
-        path({"p": 0}, **TIMES, hoodie__keygen__timebased__timezone="Asia/Tokyo")
+    assert path({"p": 1_709_136_000_000}, **TIMES, hoodie__keygen__timebased__timezone="Asia/Tokyo") == "2024/02/29"
 
 
 def test_a_complex_generator_names_its_only_field() -> None:

@@ -119,7 +119,7 @@ clauses = ["TL-001"]
 id = "one"
 script = "1"
 """,
-    "conformance/trace_cases/one.toml": 'clauses = ["TL-001"]\nreject = {line = 1}\n',
+    "conformance/trace_cases/cases.toml": '[[case]]\nclauses = ["TL-001"]\nreject = {line = 1}\n',
     "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',
     "adapters/findings/one.toml": '[[finding]]\nname = "x"\nclause = "TL-004"\n',
 }

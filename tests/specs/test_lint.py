@@ -40,7 +40,7 @@ FAULTS = [
     pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
     pytest.param(CASES, "INSTANT_MALFORMED", "NOT_A_TABLE", "TL-003: no golden case", id="refused-otherwise"),
     pytest.param(WRITES, "TL-001", "TL-991", "TL-991", id="dangling-in-writing-case"),
-    pytest.param("conformance/trace_cases/one.toml", "TL-001", "TL-992", "TL-992", id="dangling-in-trace"),
+    pytest.param("conformance/trace_cases/cases.toml", "TL-001", "TL-992", "TL-992", id="dangling-in-trace"),
     pytest.param(CASES, 'clauses = ["TL-002"]', "clauses = []", "TL-002: no golden case shows it", id="uncovered"),
     pytest.param("specs/sources.toml", "[[text]]", "[[text", "not of the agreed form", id="unparsable-sources"),
     pytest.param("specs/reasons.toml", "[[reason]]", "[[reason", "cannot be read", id="unparsable-reasons"),
@@ -65,12 +65,12 @@ def test_a_clause_that_the_last_case_leaves_is_uncovered(checkout: Path):
 
 
 def test_an_accepted_trace_shows_its_clauses_and_a_refused_one_alone_does_not(checkout: Path):
-    page, cases = checkout / "conformance/trace_cases/one.toml", checkout / CASES
+    page, cases = checkout / "conformance/trace_cases/cases.toml", checkout / CASES
     cases.write_text(cases.read_text(encoding="utf-8").replace("TL-002", "TL-001"), encoding="utf-8")
-    page.write_text('clauses = ["TL-002"]\nreject = {line = 1}\n', encoding="utf-8")
+    page.write_text('[[case]]\nclauses = ["TL-002"]\nreject = {line = 1}\n', encoding="utf-8")
     assert [clause.id for clause in lint(checkout).uncovered] == ["TL-002"]
 
-    page.write_text('clauses = ["TL-002"]\naccept = true\n', encoding="utf-8")
+    page.write_text('[[case]]\nclauses = ["TL-002"]\naccept = true\n', encoding="utf-8")
     assert lint(checkout).uncovered == ()
 
 

@@ -44,6 +44,7 @@ _GENERATORS = {
     "TIMESTAMP": "TimestampBasedKeyGenerator",
     "CUSTOM": "CustomKeyGenerator",
 }
+_TIMED = "hoodie.keygen.timebased."
 OPERATIONS = {
     "insert",
     "upsert",
@@ -81,13 +82,14 @@ def create_table(session: Any, release: str, request: Request) -> Answer:
     clients = session._jvm.org.apache.hudi.common.table.HoodieTableMetaClient  # noqa: SLF001
     builder = clients.withPropertyBuilder() if release.startswith("0.") else clients.newTableBuilder()
     schema = params["schema"] if isinstance(params["schema"], str) else json.dumps(params["schema"])
+    properties = params.get("properties") or {}
     builder = (
-        builder.fromProperties(_java_properties(session, params.get("properties") or {}))
+        builder.fromProperties(_java_properties(session, properties))
         .setTableName(params["name"])
         .setTableType(str(params["table_type"]))
         .setRecordKeyFields(",".join(keys))
         .setTableCreateSchema(schema)
-        .setKeyGeneratorClassProp(f"org.apache.hudi.keygen.{_generator(keys, partitions)}")
+        .setKeyGeneratorClassProp(_generator(keys, partitions, properties))
     )
     builder = builder.setPartitionFields(",".join(partitions)) if partitions else builder
     builder = _by_release(session, release, builder, params)
@@ -142,26 +144,27 @@ def write_options(table: Path, release: str) -> dict[str, str]:
     partitions = [
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
     ]
-    kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
     key_names = {**_PASSED_OPTIONS, **_PASSED_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
     passed = {key: properties[name] for key, name in key_names.items() if properties.get(name)}
+    timed = {name: value for name, value in properties.items() if name.startswith(_TIMED)}
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,
         **passed,
+        **timed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
         "hoodie.datasource.write.partitionpath.field": ",".join(partitions),
-        "hoodie.datasource.write.keygenerator.class": properties.get(
-            "hoodie.table.keygenerator.class", f"org.apache.hudi.keygen.{kind}"
-        ),
+        "hoodie.datasource.write.keygenerator.class": _generator(keys, partitions, properties),
         "hoodie.write.table.version": properties["hoodie.table.version"],
     }
 
 
-def _generator(keys: list[str], partitions: list[str]) -> str:
-    if not partitions:
-        return "NonpartitionedKeyGenerator"
-    return "SimpleKeyGenerator" if len(keys) == len(partitions) == 1 else "ComplexKeyGenerator"
+def _generator(keys: list[str], partitions: list[str], properties: Mapping[str, str]) -> str:
+    """The class that the properties name, by itself or by its type; else the one that fits the fields."""
+    usual = "SimpleKeyGenerator" if len(keys) == len(partitions) == 1 else "ComplexKeyGenerator"
+    kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""))
+    kind = kind or (usual if partitions else "NonpartitionedKeyGenerator")
+    return properties.get("hoodie.table.keygenerator.class", f"org.apache.hudi.keygen.{kind}")
 
 
 def configs_of(params: Mapping[str, Any]) -> dict[str, str]:

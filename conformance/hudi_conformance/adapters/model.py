@@ -58,6 +58,7 @@ FEATURES = (
     "history",
     "clock",
     "schema-evolution",
+    "drop-partition-columns",
     "incremental",
     "cdc",
     "log-cdc",

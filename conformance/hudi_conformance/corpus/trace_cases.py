@@ -1,7 +1,7 @@
-"""Trace cases as values: a trace beside a page that says by which clauses it is accepted, or refused at which line."""
+"""Trace cases as values: traces, and one page that says of each by which clauses it is accepted, or where refused."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hudi_conformance.corpus.traces import Line, TraceError, read_trace
 from hudi_conformance.runner.resources import CorpusError
 
 FOLDER = "conformance/trace_cases"
+PAGE = "cases.toml"
 ACCEPTED = 0
 
 
@@ -54,21 +55,23 @@ def load_trace_cases(root: Path) -> tuple[TraceCase, ...]:
     """All trace cases below a suite's root, by name.
 
     Raises:
-        CorpusError: a page or a trace cannot be read, or there is none.
+        CorpusError: the page or a trace cannot be read, or there is none.
 
     """
-    pages = sorted((root / FOLDER).glob("*.toml"))
-    if not pages:
-        raise CorpusError(f"{FOLDER} holds no case")
-    return tuple(map(_case, pages))
-
-
-def _case(page: Path) -> TraceCase:
+    page = root / FOLDER / PAGE
     try:
-        stored = tomllib.loads(page.read_text(encoding="utf-8"))
-        trace = page.with_suffix(".ndjson").read_text(encoding="utf-8")
+        stored = tomllib.loads(page.read_text(encoding="utf-8"))["case"]
+    except (OSError, KeyError, ValueError) as error:
+        raise CorpusError(f"{page}: {error}") from error
+    return tuple(_case(page.parent, one) for one in stored)
+
+
+def _case(folder: Path, stored: Mapping[str, Any]) -> TraceCase:
+    name = str(stored.get("id", "")).removeprefix("trace::")
+    try:
+        trace = (folder / f"{name}.ndjson").read_text(encoding="utf-8")
         return TraceCase(
-            name=page.stem,
+            name=name,
             title=str(stored["title"]),
             clauses=tuple(stored["clauses"]),
             kills=tuple(stored["kills"]),
@@ -79,10 +82,10 @@ def _case(page: Path) -> TraceCase:
             lines=read_trace(trace),
         )
     except (OSError, KeyError, ValueError, TraceError) as error:
-        raise CorpusError(f"{page.name}: {error}") from error
+        raise CorpusError(f"{name}: {error}") from error
 
 
-def _refused(stored: dict[str, Any]) -> int:
+def _refused(stored: Mapping[str, Any]) -> int:
     if stored.get("accept") is True and "reject" not in stored:
         return ACCEPTED
     number = int(stored["reject"]["line"])

@@ -31,7 +31,7 @@ FIRST_READING = (
 """Modules that import nothing of the model but each other, in an order in which each stands on those before it."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "Questions": ("queries", "incremental", "filters", "retention", "history"),
+    "Questions": ("origins", "queries", "incremental", "filters", "retention", "history"),
     "Writers": (
         "requests",
         "effects",

@@ -152,7 +152,7 @@ class PartitionPaths:
             return {}
         try:
             return path_values(partition, self._configuration)
-        except UnsupportedFeature:
+        except HudiError:
             return {}
 
     def _is_text(self, name: str) -> bool:

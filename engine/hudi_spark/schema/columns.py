@@ -248,6 +248,8 @@ def brought_text(text: str | None, wanted: pa.DataType) -> pa.Scalar:
     if text is None or pa.types.is_string(wanted):
         return pa.scalar(text, wanted)
     try:
+        if pa.types.is_timestamp(wanted):
+            return pa.scalar(text, pa.string()).cast(pa.timestamp(wanted.unit)).cast(wanted)
         return pa.scalar(text, pa.string()).cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise Incompatible("the value", pa.string(), wanted) from error

@@ -121,7 +121,7 @@ def path_values(partition: str, configuration: TableConfiguration) -> dict[str, 
     """The text of each partition field in a partition's path; None for the default partition.
 
     Raises:
-        UnsupportedFeature: folders that cannot be distinguished into the fields.
+        HudiError: SCHEMA_INCOMPATIBLE for folders that cannot be distinguished into the fields.
 
     Clauses: DM-022, DM-031, DM-032.
 
@@ -130,13 +130,14 @@ def path_values(partition: str, configuration: TableConfiguration) -> dict[str, 
     slashed = style.slashed and len(fields) == 1 and _SLASHED_DAY.fullmatch(partition) is not None
     folders = [partition.replace("/", "-")] if slashed else _folders(partition, fields, named=style.hive)
     if len(folders) != len(fields):
-        detail = f"the partition {partition!r} has not one folder for each of {', '.join(fields)}"
-        raise UnsupportedFeature("drop-partition-columns", detail)
+        message = f"the partition path has {len(folders)} folders for the columns {', '.join(fields)}"
+        hint = "write values with slashes into encoded or hive-style paths"
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-022", message, partition, hint=hint)
     return {field: _value(text, encoded=style.encoded) for field, text in zip(fields, folders, strict=True)}
 
 
 def typed_value(text: str | None, field: pa.Field, partition: str) -> pa.Scalar:
-    """The value of a partition field in the type of its column.
+    """The value of a partition field in the type of its column; SQL encodes moments in paths of every table.
 
     Raises:
         HudiError: SCHEMA_INCOMPATIBLE for a text that is no such value.
@@ -144,6 +145,8 @@ def typed_value(text: str | None, field: pa.Field, partition: str) -> pa.Scalar:
     Clauses: DM-022.
 
     """
+    if kinds.is_timestamp(field.type):
+        text = text and _decoded(text)
     try:
         return brought_text(text, field.type)
     except Incompatible as error:
@@ -179,4 +182,8 @@ def _named_folders(parts: list[str], fields: tuple[str, ...]) -> list[str]:
 def _value(text: str, *, encoded: bool) -> str | None:
     if text == DEFAULT_PARTITION:
         return None
-    return _ENCODED.sub(lambda found: unquote(found[0]), text) if encoded else text
+    return _decoded(text) if encoded else text
+
+
+def _decoded(text: str) -> str:
+    return _ENCODED.sub(lambda found: unquote(found[0]), text)

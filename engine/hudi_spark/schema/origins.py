@@ -255,8 +255,7 @@ class Origins:
         """How the files of a slice in a partition come to the table's columns.
 
         Raises:
-            HudiError: SCHEMA_INCOMPATIBLE for a path that holds no value of a dropped column's type.
-            UnsupportedFeature: drop-partition-columns, of a path that cannot be distinguished into the fields.
+            HudiError: SCHEMA_INCOMPATIBLE for a path that has not one value of each dropped column's type.
 
         Clauses: DM-021, DM-022.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hudi_model.configuration import is_true
 from hudi_model.files import BaseFile, FileSlice, Record
 from hudi_model.indexes import held_files, live_rows
+from hudi_model.origins import DROPPED
 from hudi_model.partitions import key_generator, partition_path
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection, Unsupported
@@ -96,10 +97,11 @@ def place_violations(view: View, file: BaseFile, records: tuple[Record, ...]) ->
     """The first row whose partition columns have the path of another folder.
 
     A writer whose index finds a key in another partition may leave the row there: it is worth a look, and no error.
+    Rows of a table that drops its partition columns say nothing of their place.
 
-    Clauses: DM-031.
+    Clauses: DM-022, DM-031.
     """
-    if key_generator(view.configuration) not in GENERATORS:
+    if key_generator(view.configuration) not in GENERATORS or is_true(view.configuration.properties, DROPPED):
         return
     # A file that lacks a column places no row; that it is lacking is reported on its own.
     placed = (row for row in records if set(partition_columns(view.table)) <= row.values.keys())

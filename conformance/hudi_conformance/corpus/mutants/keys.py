@@ -1,10 +1,11 @@
 """Rules of keys and paths that readers need to look values up, broken."""
 
+import datetime as dt
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
 from hudi_model.files import Record, Value
-from hudi_model.keys import composed_key
+from hudi_model.keys import UNIX_EPOCH, composed_key
 from hudi_model.partitions import partition_path
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -61,3 +62,35 @@ def _backslashes_make_folders(original: Function) -> Function:
 @mutant("rows-lead-anywhere", "DM-031 SL-007", "A row's partition may be any path.", "partitions.own_path")
 def _rows_lead_anywhere(_: Function) -> Function:
     return partition_path
+
+
+@mutant("zones-of-partitions-ignored", "DM-033", "All partition folders are of UTC.", "partitions.zone_named")
+def _zones_of_partitions_ignored(_: Function) -> Function:
+    return lambda _name: dt.UTC
+
+
+@mutant("first-format-only", "DM-033", "Only the first format of texts counts.", "partitions.read_moment")
+def _first_format_only(original: Function) -> Function:
+    return lambda text, forms, zone: original(text, list(forms)[:1], zone)
+
+
+def _without(original: Function, name: str) -> Function:
+    def answer(configuration: Configuration, setting: str) -> str:
+        found: str = original(configuration, setting)
+        return "" if setting == name else found
+
+    return answer
+
+
+@mutant("scalars-are-seconds", "DM-033", "A scalar counts seconds, whatever its unit.", "partitions.timed")
+def _scalars_are_seconds(original: Function) -> Function:
+    return _without(original, "timestamp.scalar.time.unit")
+
+
+@mutant("null-is-1970", "DM-033", "Null is the beginning of 1970.", "partitions.moment_of_value")
+def _null_is_1970(original: Function) -> Function:
+    def answer(value: Value, zone: dt.tzinfo | None, configuration: Configuration) -> dt.datetime:
+        found: dt.datetime = original(value, zone, configuration)
+        return UNIX_EPOCH if value is None else found
+
+    return answer

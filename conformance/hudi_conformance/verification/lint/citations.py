@@ -121,10 +121,11 @@ def _ids_of_case(case: dict[str, Any], name: str, line: int, version: str) -> It
 
 def _trace_citations(checkout: Checkout) -> Iterator[Citation]:
     """Of a trace the kind says whether it is accepted; a refused line has no reason of specs/reasons.toml."""
-    for path in sorted((checkout.root / "conformance/trace_cases").glob("*.toml")):
-        case = read_toml(checkout, checkout.name(path))
-        kind = "accept" if case.get("accept") else "reject:trace"
-        yield from (Citation(found, kind, checkout.name(path), 1) for found in words(case.get("clauses")))
+    for path in (checkout.root / "conformance/trace_cases").glob("*.toml"):
+        name = checkout.name(path)
+        for case in tables(read_toml(checkout, name).get("case")):
+            kind, line = "accept" if case.get("accept") else "reject:trace", _line_of(path, str(case.get("id")))
+            yield from (Citation(found, kind, name, line) for found in words(case.get("clauses")))
 
 
 def _expected_failures(checkout: Checkout) -> Iterator[Citation]:

@@ -1,5 +1,7 @@
 """One write of each operation after an insert: what it changes, and what it leaves alone."""
 
+from typing import Any
+
 from hudi_conformance.corpus.golden.rides import RIDES, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
@@ -499,6 +501,39 @@ def partition_letters(case: WritingCase) -> None:
     case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many[:3]])
     case.write("delete", many[2:3])
     case.write("upsert", rides(20, ("r01",)))
+    case.state()
+
+
+_HOURS_IN_INDIA = {
+    "hoodie.keygen.timebased.timestamp.type": "UNIX_TIMESTAMP",
+    "hoodie.keygen.timebased.timezone": "Asia/Kolkata",
+    "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd/HH",
+}
+_BY_HOUR: dict[str, Any] = {"partition_by": ("ts",), "ordering": (), "merge_mode": "COMMIT_TIME_ORDERING"}
+_OF_CLASS = {"hoodie.table.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator"}
+_OF_TYPE = {"hoodie.table.keygenerator.type": "TIMESTAMP"}
+
+
+@writing(
+    "single/partitions_of_a_zone",
+    (
+        *shapes((6,), properties={**_HOURS_IN_INDIA, **_OF_CLASS}, **_BY_HOUR),
+        *shapes((8, 9), properties={**_HOURS_IN_INDIA, **_OF_TYPE}, **_BY_HOUR),
+    ),
+    "DM-033 DM-031",
+    "zones-of-partitions-ignored",
+)
+def partitions_of_a_zone(case: WritingCase) -> None:
+    """A timestamp generator makes folders of the zone that the table states.
+
+    Given a table of rides by their hour in a zone half an hour off.
+    When rides of two hours there and one in UTC are written, one without a time, and one is updated.
+    Then each lies in the folder of its hour there.
+    """
+    case.create()
+    moments = {"r01": 1_700_000_000, "r02": 1_700_001_900, "r11": -1, "año-15": None}
+    case.write("insert", [ride(key, ts) for key, ts in moments.items()])
+    case.write("upsert", [ride("r02", moments["r02"], rider="changed")])
     case.state()
 
 

@@ -47,6 +47,12 @@ _EVENTS = (
 )
 
 
+_TEXTS = (
+    "('a','2023-11-14 20:13:20',1L,'x'),('b','2024-03-09 16:00:00',1L,'y'),('c',null,1L,null)",
+    "('a','2023-11-14 20:13:20',2L,'xx'),('d','2024-03-09 23:59:59',2L,'z')",
+)
+
+
 def _events(last: str) -> tuple[str, str]:
     return rows_of(_EVENTS[0], f"id,evt,ts,{last}"), rows_of(_EVENTS[1], f"id,evt,ts,{last}")
 
@@ -73,6 +79,20 @@ def dropped_plain(table: RealTable) -> None:
 def dropped_encoded(table: RealTable) -> None:
     """A partition column that only the encoded paths hold."""
     _twice(table, _MARKED, **_DROPPED, **{_ENCODED: "true"})
+
+
+@recipe("shapes/dropped_by_sql", on=_FEW, types=BOTH, features=("drop-partition-columns",), without=NOT_ROWS)
+def dropped_by_sql(table: RealTable) -> None:
+    """A table made by SQL: its paths alone hold a date and an integer, whose types the schema given at creation has."""
+    kind = "mor" if table.made.type == "MERGE_ON_READ" else "cow"
+    table.sql(
+        "DROP TABLE IF EXISTS dropped",
+        "CREATE TABLE dropped (id STRING, note STRING, ts BIGINT, day DATE, num INT) USING hudi "
+        f"PARTITIONED BY (day, num) TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', type = '{kind}', "
+        "'hoodie.datasource.write.drop.partition.columns' = 'true', {options}) LOCATION '{path}'",
+        "INSERT INTO dropped VALUES ('a', 'x', 1, date'2024-01-31', 7), ('b', 'y', 1, date'2024-02-01', 8)",
+        "UPDATE dropped SET note = 'xx', ts = 2 WHERE id = 'a'",
+    )
 
 
 @recipe(
@@ -142,3 +162,52 @@ def by_field_and_epoch(table: RealTable) -> None:
         "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd",
     }
     _twice(table, _events("region"), **options)
+
+
+@recipe("shapes/by_hours_of_a_zone", on=_FEW, types=BOTH, features=("key-forms",), without=NOT_ROWS)
+def by_hours_of_a_zone(table: RealTable) -> None:
+    """Hours of a zone half an hour off, made of milliseconds."""
+    millis = tuple(values.replace("00000L", "00000000L").replace("00001L", "00001000L") for values in _EVENTS)
+    queries = rows_of(millis[0], "id,evt,ts,note"), rows_of(millis[1], "id,evt,ts,note")
+    options = {
+        **_BY_TIME,
+        "hoodie.keygen.timebased.timezone": "Asia/Kolkata",
+        "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd HH",
+    }
+    _twice(table, queries, **options)
+
+
+@recipe("shapes/by_days", on=_FEW, types=BOTH, features=("key-forms",), without=NOT_ROWS)
+def by_days(table: RealTable) -> None:
+    """Days since 1970, before it, and none, which is the first of them."""
+    first, later = "('a',19737,1L,'x'),('b',-1,1L,'y'),('c',null,1L,null)", "('a',19737,2L,'xx'),('d',null,2L,'z')"
+    options = {
+        **_BY_TIME,
+        "hoodie.keygen.timebased.timestamp.type": "SCALAR",
+        "hoodie.keygen.timebased.timestamp.scalar.time.unit": "DAYS",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    }
+    columns = "id,evt,ts,note"
+    _twice(table, (rows_of(first, columns), rows_of(later, columns)), **options, **{_HIVE: "false"})
+
+
+@recipe(
+    "shapes/by_text_of_a_zone",
+    on=("1.1.1 v6 mor", "1.1.1 v9", "1.2.0 v9 cow"),
+    types=BOTH,
+    features=("key-forms",),
+    without=NOT_ROWS,
+)
+def by_text_of_a_zone(table: RealTable) -> None:
+    """Days of a zone, made of texts that stay as they were; null has the first moment of 1970."""
+    options = {
+        **_BY_TIME,
+        "hoodie.keygen.timebased.timezone": "America/Los_Angeles",
+        "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
+        "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd HH:mm:ss",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    }
+    columns = "id,evt,ts,note"
+    queries = rows_of(_TEXTS[0], columns), rows_of(_TEXTS[1], columns)
+    _twice(table, queries, **options, **{_HIVE: "false"})

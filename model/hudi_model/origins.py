@@ -1,0 +1,243 @@
+"""Columns that files leave out: a table that drops its partition columns has their values in its paths alone."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+from urllib.parse import unquote_to_bytes
+
+from hudi_model.actions import CommitMetadata, Content
+from hudi_model.configuration import Configuration, configure, is_true, valid_properties
+from hudi_model.files import (
+    BaseFile,
+    Block,
+    CdcBlock,
+    CdcRecord,
+    Damaged,
+    DataBlock,
+    Field,
+    LogFile,
+    Record,
+    Records,
+    Schema,
+    Value,
+)
+from hudi_model.partitions import DEFAULT_PARTITION
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.slicing import data_files
+from hudi_model.tables import Table
+
+DROPPED = "hoodie.datasource.write.drop.partition.columns"
+SLASHED = "hoodie.datasource.write.slash.separated.date.partitioning"
+ENCODED = "hoodie.datasource.write.partitionpath.urlencode"
+TRUTHS = {"true": True, "false": False}
+
+
+def moment(text: str) -> Value:
+    """A moment of a path, which is of UTC.
+
+    Clauses: DM-022.
+    """
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+VALUES: Mapping[str, Callable[[str], Value]] = {
+    "string": str,
+    "boolean": TRUTHS.__getitem__,
+    "int32": int,
+    "int64": int,
+    "float32": float,
+    "float64": float,
+    "date": dt.date.fromisoformat,
+    "timestamp-millis": moment,
+    "timestamp-micros": moment,
+}
+PathValues: TypeAlias = Mapping[str, Value] | Damaged
+
+
+def drops_columns(table: Table) -> bool:
+    """Whether the properties say that files leave the partition columns out.
+
+    Clauses: DM-022.
+    """
+    stated = table.properties or table.backup_properties
+    return isinstance(stated, Mapping) and is_true(stated, DROPPED)
+
+
+def refuse_dropped_columns(table: Table) -> None:
+    """Nothing, unless a writer would have to leave the partition columns out.
+
+    Raises: unsupported `drop-partition-columns`.
+    """
+    if drops_columns(table):
+        raise Unsupported("drop-partition-columns")
+
+
+def with_columns_of_paths(table: Table) -> Table:
+    """The table as if its files and schemas held the partition columns that they leave out.
+
+    One that cannot be opened stays as it is, and is refused there.
+
+    Clauses: DM-022.
+    """
+    if not drops_columns(table):
+        return table
+    try:
+        configuration = configure(valid_properties(table.properties, table.backup_properties))
+    except Rejection:
+        return table
+    columns = path_columns(configuration, table.create_schema)
+    folders = {one.partition for one in data_files(table)}
+    values = {one: path_values(one, columns, configuration) for one in folders}
+    return replace(
+        table,
+        base_files=tuple(with_values_of_base(one, values[one.partition]) for one in table.base_files),
+        log_files=tuple(with_values_of_log(one, values[one.partition], columns) for one in table.log_files),
+        timeline=tuple(replace(one, content=with_fields(one.content, columns)) for one in table.timeline),
+        create_schema=table.create_schema and appended(table.create_schema, columns),
+    )
+
+
+def path_columns(configuration: Configuration, created: Schema | None) -> Schema:
+    """The partition columns: text, unless the schema given at creation has another type for one.
+
+    Clauses: DM-022.
+    """
+    known = {one.name: one for one in (created.fields if created else ())}
+    return Schema(tuple(known.get(name, Field(name, "string")) for name in configuration.partition_by))
+
+
+def path_values(partition: str, columns: Schema, configuration: Configuration) -> PathValues:
+    """The value of each partition column in a partition; what its rows are refused for where the path has none.
+
+    Clauses: DM-022.
+    """
+    folders = path_folders(partition, [one.name for one in columns.fields], configuration)
+    if len(folders) != len(columns.fields):
+        detail = f"the path has {len(folders)} folders for {len(columns.fields)} partition columns"
+        return Damaged(Reason.SCHEMA_INCOMPATIBLE, "DM-022", partition, detail)
+    values = {}
+    for column, text in zip(columns.fields, folders, strict=True):
+        try:
+            values[column.name] = path_value(text, column, configuration)
+        except (ValueError, KeyError, InvalidOperation):
+            detail = f"the path has {text!r} for column {column.name!r}, the table has {column.type}"
+            return Damaged(Reason.SCHEMA_INCOMPATIBLE, "DM-022", partition, detail)
+    return values
+
+
+def path_folders(partition: str, names: list[str], configuration: Configuration) -> list[str]:
+    """The part of a path that belongs to each column; a value in hive style may have slashes of its own.
+
+    Clauses: DM-022, DM-031.
+    """
+    slashed = is_true(configuration.properties, SLASHED) and re.fullmatch(r"\d{4}/\d\d/\d\d", partition)
+    if len(names) == 1:
+        return [partition.replace("/", "-") if slashed else partition]
+    if not partition.startswith(f"{names[0]}="):
+        return partition.split("/")
+    folders: list[str] = []
+    for part in partition.split("/"):
+        if names[len(folders) :] and part.startswith(f"{names[len(folders)]}="):
+            folders.append(part)
+        else:
+            folders[-1] += f"/{part}"
+    return folders
+
+
+def path_value(folder: str, column: Field, configuration: Configuration) -> Value:
+    """What one folder says of its column; ValueError, KeyError or InvalidOperation where that is no value of its type.
+
+    Clauses: DM-022, DM-032.
+    """
+    text = folder.removeprefix(f"{column.name}=")
+    if text == DEFAULT_PARTITION:
+        return None
+    if is_encoded(column, configuration):
+        text = unquote_to_bytes(text).decode(errors="replace")
+    return value_of_text(text, column.type)
+
+
+def is_encoded(column: Field, configuration: Configuration) -> bool:
+    """Whether a column's values stand encoded in paths: those of a table that says so, and moments.
+
+    Clauses: DM-022, DM-032.
+    """
+    return is_true(configuration.properties, ENCODED) or column.type.startswith("timestamp")
+
+
+def value_of_text(text: str, kind: str) -> Value:
+    """A text as a value of a type; ValueError, KeyError or InvalidOperation where it is none.
+
+    Clauses: DM-022.
+    """
+    return Decimal(text) if kind.startswith("decimal") else VALUES[kind](text)
+
+
+def with_values(records: Records, values: PathValues) -> Records:
+    """Stored rows with the values of their path, whatever the file has for these columns.
+
+    Clauses: DM-022.
+    """
+    if not isinstance(records, tuple):
+        return records
+    if isinstance(values, Damaged):
+        return values
+    return tuple(Record({**one.values, **values}) for one in records)
+
+
+def with_values_of_base(file: BaseFile, values: PathValues) -> BaseFile:
+    """A base file as if it held the partition columns.
+
+    Clauses: DM-022.
+    """
+    return replace(file, records=with_values(file.records, values))
+
+
+def with_values_of_log(file: LogFile, values: PathValues, columns: Schema) -> LogFile:
+    """A log file as if its blocks held the partition columns.
+
+    Clauses: DM-022.
+    """
+    if not isinstance(file.blocks, tuple):
+        return file
+    return replace(file, blocks=tuple(with_values_of_block(one, values, columns) for one in file.blocks))
+
+
+def with_values_of_block(block: Block, values: PathValues, columns: Schema) -> Block:
+    """A block as if its records, or the images of its changes, held the partition columns.
+
+    Clauses: DM-022.
+    """
+    if isinstance(block, DataBlock):
+        schema = block.schema and appended(block.schema, columns)
+        return replace(block, records=with_values(block.records, values), schema=schema)
+    if isinstance(block, CdcBlock) and isinstance(block.changes, tuple) and not isinstance(values, Damaged):
+        return replace(block, changes=tuple(with_values_of_images(one, values) for one in block.changes))
+    return block
+
+
+def with_values_of_images(change: CdcRecord, values: Mapping[str, Value]) -> CdcRecord:
+    """A change as if its images held the partition columns."""
+    images = (one and Record({**one.values, **values}) for one in (change.before, change.after))
+    return CdcRecord(change.operation, change.key, *images)
+
+
+def with_fields(content: Content, columns: Schema) -> Content:
+    """What a timeline file holds, the partition columns in the schema that it states."""
+    if not isinstance(content, CommitMetadata) or content.schema is None:
+        return content
+    return replace(content, schema=appended(content.schema, columns))
+
+
+def appended(schema: Schema, columns: Schema) -> Schema:
+    """The columns of a schema in their order, then the partition columns that it lacks; these in their own type.
+
+    Clauses: DM-022.
+    """
+    own = {one.name: one for one in columns.fields}
+    known = {one.name for one in schema.fields}
+    kept = (own.get(one.name, one) for one in schema.fields)
+    return Schema((*kept, *(one for one in columns.fields if one.name not in known)))
