@@ -138,7 +138,8 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
 
 
 def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:
-    """The record key that a row with this value has; None where the column is not the whole key."""
+    """The record key that a row with this value has; None where the column is not the whole key, or no row has it."""
     if column == "_hoodie_record_key":
         return str(value)
-    return record_key(Record({column: value}), configuration) if configuration.record_key == (column,) else None
+    is_key = configuration.record_key == (column,) and value not in ("", b"")
+    return record_key(Record({column: value}), configuration) if is_key else None

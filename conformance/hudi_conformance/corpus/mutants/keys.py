@@ -41,6 +41,17 @@ def _empty_texts_unnamed(original: Function) -> Function:
     return lambda value: value if value == "" else original(value)
 
 
+@mutant("empty-keys-are-keys", "DM-001", "An empty text is a key like any other.", "keys.composed_key")
+def _empty_keys_are_keys(original: Function) -> Function:
+    def lenient(record: Record, fields: tuple[str, ...], where: str) -> str:
+        if any(record.values.get(name) == "" for name in fields):
+            return ",".join(f"{name}:{record.values.get(name) or ''}" for name in fields)
+        key: str = original(record, fields, where)
+        return key
+
+    return lenient
+
+
 @mutant("keys-are-made-anew", "MF-012", "A stored row has the key that its columns give.", "keys.key_of")
 def _keys_are_made_anew(_: Function) -> Function:
     def anew(record: Record, configuration: Configuration, where: str) -> str:

@@ -407,6 +407,34 @@ def composite_buckets(case: WritingCase) -> None:
 
 
 @writing(
+    "single/rows_without_keys",
+    (*shapes((9,), (COW,)), *shapes((6,), (MOR,), record_key=("id", "rider"))),
+    "DM-001 DM-002",
+    "empty-keys-are-keys",
+)
+def rows_without_keys(case: WritingCase) -> None:
+    """Rows whose key fields are all null or empty are refused with all that comes beside them.
+
+    Given two rides.
+    When inserts, upserts and deletes bring a row without key beside others: null, the empty text, a null and an empty one.
+    Then each is refused, and nothing of it is there; a key of several fields may lack one of them.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02")))
+    for operation, key, rider in (
+        ("upsert", "", ""),
+        ("insert", None, ""),
+        ("upsert", None, None),
+        ("delete", "", None),
+    ):
+        given = {"rider": rider} if len(case.shape.record_key) > 1 else {}
+        case.write(operation, [ride("r01", 20), {**ride("r02", 20), "id": key, **given}], reject="KEY_MISSING")
+    if len(case.shape.record_key) > 1:
+        case.write("upsert", [{**ride("r03", 20), "id": "", "rider": "Zoe"}, ride("r04", 20, rider=None)])
+    case.snapshot()
+
+
+@writing(
     "single/buckets_of_keys_with_colons",
     (*shapes((6, 9), (COW,)), *shapes((8, 9), (MOR,))),
     "OW-022 OW-023 IX-051",
