@@ -276,7 +276,7 @@ class Writes:
             rows.append(self._row())
         if self.one_place:
             self._bring_together(rows)
-        # In a bucket that begins with a base file nothing is left of a delete of an unknown key, in a log a tombstone is.
+        # A bucket that begins with a base file keeps nothing of an unknown key's delete, one that begins with a log does.
         known = {self._key(row) for row in rows} & (self.homes if self.one_place else self.held).keys()
         if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]

@@ -416,8 +416,8 @@ def rows_without_keys(case: WritingCase) -> None:
     """Rows whose key fields are all null or empty are refused with all that comes beside them.
 
     Given two rides.
-    When inserts, upserts and deletes bring a row without key beside others: null, the empty text, a null and an empty one.
-    Then each is refused, and nothing of it is there; a key of several fields may lack one of them.
+    When inserts, upserts and deletes bring a row without key beside others: null, empty, or either in each field.
+    Then each is refused, and nothing of it is there; a key of several fields may lack one.
     """
     case.create()
     case.write("insert", rides(10, ("r01", "r02")))
