@@ -435,6 +435,32 @@ def rows_without_keys(case: WritingCase) -> None:
 
 
 @writing(
+    "single/deleted_in_two_files",
+    shapes(types=(MOR,)),
+    "OW-020 OW-003",
+    "deleted-keys-have-one-place",
+)
+def deleted_in_two_files(case: WritingCase) -> None:
+    """A key whose rows logs deleted in two file groups belongs to both, as one that is alive in both does.
+
+    Given a ride that was inserted, deleted, inserted again, which looks no key up, and deleted again.
+    When an upsert brings it back, a delete and another upsert follow.
+    Then it is in the groups of both of its base rows each time, and gone from both in between.
+    """
+    case.create()
+    for ts in (10, 30):
+        case.write("insert", rides(ts, ("r01", f"r{ts}")))
+        case.write("delete", rides(None, ("r01",)))
+        case.snapshot()
+    case.write("upsert", rides(50, ("r01", "r02")))
+    case.snapshot()
+    case.write("delete", rides(None, ("r01",)))
+    case.snapshot()
+    case.write("upsert", rides(60, ("r01",)))
+    case.snapshot()
+
+
+@writing(
     "single/buckets_of_keys_with_colons",
     (*shapes((6, 9), (COW,)), *shapes((8, 9), (MOR,))),
     "OW-022 OW-023 IX-051",
