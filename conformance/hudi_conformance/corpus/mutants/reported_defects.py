@@ -8,12 +8,16 @@ from hudi_model.actions import Action, CommitMetadata, IndexDefinition, Instant,
 from hudi_model.blocks import Change, blocks_of
 from hudi_model.files import GroupId, LogFile
 from hudi_model.requests import Write
+from hudi_model.services.cleaning import files_of
+from hudi_model.slicing import file_groups
 from hudi_model.tables import Table, View
 from hudi_model.tagging import Place
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+FileKey = tuple[str, str]
 
 
 @mutant(
@@ -103,6 +107,23 @@ def _greatest_keys_are_not_found(original: Function) -> Function:
         return found
 
     return all_but_the_greatest
+
+
+@mutant(
+    "hours-keep-nothing-from-before",
+    "CN-002 CN-003",
+    "A clean by hours keeps no slice from before the first write of those hours but a group's newest.",
+    "services.cleaning.removable_files",
+)
+def _hours_keep_nothing_from_before(original: Function) -> Function:
+    def of_these_hours(view: View, earliest: InstantTime | None, settings: Mapping[str, str]) -> frozenset[FileKey]:
+        found: frozenset[FileKey] = original(view, earliest, settings)
+        if settings.get("hoodie.clean.policy") != "KEEP_LATEST_BY_HOURS":
+            return found
+        slices = (one for group in file_groups(view) for one in group.slices[:-1])
+        return found.union(*(files_of(view, one) for one in slices if one.base_instant < (earliest or "")))
+
+    return of_these_hours
 
 
 @mutant(

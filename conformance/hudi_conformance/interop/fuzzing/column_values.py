@@ -22,7 +22,7 @@ KEY_TYPES: Final = (
     "float64",
     "float32",
 )
-PARTITION_TYPES: Final = ("string", "string", "int32", "int64", "date", "boolean")
+PARTITION_TYPES: Final = ("string", "string", "int32", "int64", "date", "boolean", "decimal(10,2)", "float64")
 ORDERING_TYPES: Final = (
     "int64",
     "int32",

@@ -93,6 +93,31 @@ def latest_hours(case: WritingCase) -> None:
     case.query("read_as_of", instant=first.bound)
 
 
+@writing(
+    "cleaning/hours_back",
+    shapes((6, 9), (COW,)),
+    "CN-003 CN-002 CN-009",
+    "hours-keep-nothing-from-before hours-count-from-the-last-write",
+)
+def hours_back(case: WritingCase) -> None:
+    """What a query of so many hours ago reads stays, though it was written long before; a bound is inclusive.
+
+    Given two cities that were written days and hours apart.
+    When a clean keeps 24 hours as of more than a day after the last write, then as of a day after the one before.
+    Then there is nothing to plan at first, then the versions go that nobody has read since that write, and no others.
+    """
+    case.create()
+    first = case.write("insert", fleet(10), now="20300101000000000")
+    for hour, ts, key in (("0300", 20, "r01"), ("0500", 30, "r11"), ("0518", 40, "r01")):
+        case.write("upsert", rides(ts, (key,)), now=f"203001{hour}0000000")
+    case.schedule("clean", HOURS, now="20300106180000001")
+    plan = case.schedule("clean", HOURS, now="20300106000000000")
+    case.execute(plan, HOURS, now="20300106000000010")
+    case.state()
+    case.query("read_as_of", instant="20300105120000000")
+    case.query("read_as_of", instant=first.requested, reject=GONE)
+
+
 @writing("cleaning/pending_compaction", shapes(types=(MOR,)), "CN-005 CN-001", "clean-ignores-pending-plans")
 def pending_compaction(case: WritingCase) -> None:
     """What a pending compaction reads stays.
