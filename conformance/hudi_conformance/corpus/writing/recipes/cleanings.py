@@ -79,23 +79,9 @@ def latest_versions(case: WritingCase) -> None:
     case.query("read_as_of", instant=first.bound, reject=GONE)
 
 
-@writing("cleaning/latest_hours", REWRITTEN, "CN-003 CN-009", "hours-count-from-the-last-write")
-def latest_hours(case: WritingCase) -> None:
-    """Nothing that is not older than the hours to keep goes.
-
-    Given four commits, all of the last hour.
-    When a clean keeps 24 hours.
-    Then there is nothing to plan.
-    """
-    first, *_ = rewritten(case)
-    case.schedule("clean", HOURS)
-    case.state()
-    case.query("read_as_of", instant=first.bound)
-
-
 @writing(
     "cleaning/hours_back",
-    shapes((6, 9), (COW,)),
+    REWRITTEN,
     "CN-003 CN-002 CN-009",
     "hours-keep-nothing-from-before hours-count-from-the-last-write",
 )
@@ -369,6 +355,28 @@ def partition_goes_whole(case: WritingCase) -> None:
     case.run("clean", VERSIONS)
     case.state()
     case.write("insert", [ride("r41@lima", 10)])
+    case.state()
+
+
+@writing("cleaning/empty_partition", shapes((6, 9), (COW,)), "CN-011 CN-001", "empty-partitions-are-cleaned-alone")
+def empty_partition(case: WritingCase) -> None:
+    """A partition that a restore has left without a file is no reason to clean.
+
+    Given a saved insert, another one into a partition of its own, which a restore undid, and an insert since.
+    When a clean is to keep the last commit, before and after an update has left an older file.
+    Then there is nothing to plan at first, and that file to remove afterwards.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r01",)))
+    case.service("savepoint", instant=first.requested)
+    case.write("insert", rides(10, ("r11",)))
+    case.service("restore", instant=first.requested)
+    case.service("delete_savepoint", instant=first.requested)
+    case.write("insert", rides(20, ("r02",)))
+    case.schedule("clean", LAST_COMMIT)
+    for ts in (30, 40):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
     case.state()
 
 
