@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_model.configuration import Configuration
 from hudi_model.files import Record, Value
-from hudi_model.keys import composed_key
+from hudi_model.keys import composed_key, key_text
 from hudi_model.partitions import partition_path
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -45,7 +45,7 @@ def _empty_texts_unnamed(original: Function) -> Function:
 def _empty_keys_are_keys(original: Function) -> Function:
     def lenient(record: Record, fields: tuple[str, ...], where: str) -> str:
         if any(record.values.get(name) == "" for name in fields):
-            return ",".join(f"{name}:{record.values.get(name) or ''}" for name in fields)
+            return ",".join(f"{name}:{key_text(record.values.get(name) or '')}" for name in fields)
         key: str = original(record, fields, where)
         return key
 

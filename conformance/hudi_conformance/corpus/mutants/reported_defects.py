@@ -151,7 +151,8 @@ def _blocks_behind_unseen_ones_are_lost(original: Function) -> Function:
         kept: list[LogFile] = []
         for log in logs:
             blocks = blocks_of(log)
-            unseen = [at for at, one in enumerate(blocks) if not counts(getattr(one, "instant", ""))]
+            times = [getattr(one, "instant", None) for one in blocks]
+            unseen = [at for at, one in enumerate(times) if one is None or not counts(one)]
             kept.append(replace(log, blocks=blocks[: unseen[0]]) if unseen else log)
             if unseen:
                 break

@@ -311,7 +311,7 @@ def _partition_goes_with_what_came_since(original: Function) -> Function:
 def _empty_partitions_are_cleaned_alone(original: Function) -> Function:
     def eager(table: Table, requested: InstantTime, settings: plans.Settings) -> Effects:
         found: Effects = original(table, requested, settings)
-        used = {one.partition for one in (*table.base_files, *table.log_files)}
+        used = {one.partition for one in table.base_files} | {one.partition for one in table.log_files}
         empty = frozenset(table.partitions - used - {""})
         plan = CleanPlan(None, frozenset(), "KEEP_LATEST_COMMITS", empty)
         return found or (plans.request(table, requested, Action.CLEAN, plan) if empty else ())
