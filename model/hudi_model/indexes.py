@@ -178,12 +178,15 @@ def statistics(values: Sequence[Value]) -> list[Value] | None:
 
 
 def together(many: Iterable[list[Any] | None]) -> list[Any] | None:
-    """The statistics of several files; unknown where those of one are."""
+    """The statistics of several files; unknown where those of one are, or where a bound is not a number.
+
+    Clauses: MT-013.
+    """
     every = list(many)
     known = [one for one in every if one]
-    if len(known) < len(every) or not known:
-        return None
     ends = [end for one in known for end in one[:2] if end is not None]
+    if len(known) < len(every) or not known or any(end != end for end in ends):  # noqa: PLR0124 - not-a-number
+        return None
     return [min(ends, default=None), max(ends, default=None), *(sum(one[place] for one in known) for place in (2, 3))]
 
 

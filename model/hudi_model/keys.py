@@ -27,11 +27,11 @@ def key_of(record: Record, configuration: Configuration, where: str) -> str:
 def composed_key(record: Record, fields: tuple[str, ...], where: str) -> str:
     """A record key from the key fields: the value of a single one, else `field:value` parts joined by commas.
 
-    Raises: KEY_MISSING where there is no key field, or all are null; unsupported `virtual-keys`.
+    Raises: KEY_MISSING where there is no key field, or all are null or empty; unsupported `virtual-keys`.
 
-    Clauses: DM-002.
+    Clauses: DM-001, DM-002.
     """
-    if not fields or all(record.values.get(name) is None for name in fields):
+    if not fields or all(record.values.get(name) in (None, "", b"") for name in fields):
         raise Rejection(Reason.KEY_MISSING, "DM-002", where, "a record has no value in any key field")
     if len(fields) == 1:
         return key_text(record.values[fields[0]])

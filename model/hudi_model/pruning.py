@@ -1,5 +1,6 @@
 """Pruning: which slices a filter need not read, as indexes tell; what they do not know keeps a slice."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -9,7 +10,7 @@ from hudi_model.actions import IndexDefinition
 from hudi_model.configuration import Configuration
 from hudi_model.files import FileSlice, Record, Schema, Value
 from hudi_model.filters import RESULTS, column_of, compare_value, is_junction, junction, literal, type_of
-from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, slice_statistics
+from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, slice_statistics, together
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
@@ -24,6 +25,7 @@ Known: TypeAlias = Mapping[str, tuple[IndexDefinition, Contents]]
 """Indexes by name, each with what it holds."""
 ANY: Truth = frozenset({True, False, None})
 ALL = Selection()
+FLOATING = ("float32", "float64")
 EXACT = ("string", "int32", "int64", "date")
 """The types whose equal values have one text."""
 
@@ -82,14 +84,18 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
 
 
 def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Truth:
-    """What a comparison may be for values of which the statistics are known."""
+    """What a comparison may be for values of which the statistics are known; not-a-number is left out of bounds.
+
+    Clauses: IX-053, MT-023.
+    """
     least, greatest, nulls, count = bounds
     if word in ("is_null", "is_not_null"):
         return frozenset((word == "is_null") == is_null for is_null in [True] * nulls + [False] * (count - nulls))
     found: set[bool | None] = {None} if nulls else set()
     if count > nulls:
         try:
-            found |= {compare_value(word, end, value[0], kind) for end in (least, greatest)}
+            unbounded = (math.nan,) if kind in FLOATING else ()
+            found |= {compare_value(word, end, value[0], kind) for end in (least, greatest, *unbounded)}
             inside = compare_value("<=", least, value[0], kind) and compare_value(">=", greatest, value[0], kind)
         except Rejection:
             return ANY
@@ -111,7 +117,7 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
         own = (rows for one, rows in known.values() if (one.kind, one.function) == ("column_stats", function))
         statistics = [slice_statistics(view, found, rows, column) for rows in own]
         if function == "identity" and "partition_stats" in known:
-            statistics.append(known["partition_stats"][1].get(joined(column, where)))
+            statistics.append(together([known["partition_stats"][1].get(joined(column, where))]))
         return [one for one in statistics if one]
 
     def lacks(function: str, column: str, value: Value) -> bool:
@@ -132,7 +138,8 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
 
 
 def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:
-    """The record key that a row with this value has; None where the column is not the whole key."""
+    """The record key that a row with this value has; None where the column is not the whole key, or no row has it."""
     if column == "_hoodie_record_key":
         return str(value)
-    return record_key(Record({column: value}), configuration) if configuration.record_key == (column,) else None
+    is_key = configuration.record_key == (column,) and value not in ("", b"")
+    return record_key(Record({column: value}), configuration) if is_key else None

@@ -48,9 +48,10 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session
 @pytest.mark.parametrize("limits", [Limits(), ALL_WRITES], ids=["usual columns", "all that is drawn"])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_seed_is_a_case_and_a_case_is_a_text(seed: int, limits: Limits):
-    case = case_of_seed(write_cases(limits), seed)
-    assert case_of_seed(write_cases(limits), seed) == case
-    assert WriteCase.from_json(case.to_json()) == case
+    # As texts, in which not-a-number equals itself.
+    text = case_of_seed(write_cases(limits), seed).to_json()
+    assert case_of_seed(write_cases(limits), seed).to_json() == text
+    assert WriteCase.from_json(text).to_json() == text
 
 
 def test_limits_bound_what_is_drawn():
@@ -180,7 +181,7 @@ def test_a_broken_adapter_is_caught_and_its_shortest_history_replays(tmp_path: P
 @pytest.mark.parametrize(("adapter", "code"), [(ENGINE, 0), (BROKEN, 1)], ids=["engine", "broken"])
 def test_pytest_carries_out_histories(adapter: str, code: int, tmp_path: Path):
     """Each is a test of its own, beside no case of the corpus unless that is requested."""
-    options = ["--conformance-fuzz", "3", "--conformance-fuzz-seed", "31", "-p", "no:cacheprovider", "-q"]
+    options = ["--conformance-fuzz", "3", "--conformance-fuzz-seed", "68", "-p", "no:cacheprovider", "-q"]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "--adapter", adapter],
         cwd=tmp_path,

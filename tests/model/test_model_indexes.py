@@ -80,6 +80,14 @@ def test_statistics_of_nothing_and_of_nulls() -> None:
     assert together([[1, 2, 0, 2], [None, None, 1, 1], [0, 1, 0, 3]]) == [0, 2, 1, 6]
     assert together([[1, 2, 0, 2], None]) is None
     assert together([]) is None
+    assert together([[1.5, math.nan, 0, 2], [2.5, 2.5, 0, 1]]) is None
+
+
+def test_not_a_number_may_lie_beyond_the_bounds() -> None:
+    """Writers leave it out of bounds, and it compares with no number."""
+    assert within([0.5, 1.5, 0, 3], "<", [2.0], "float64") == frozenset({True, False})
+    assert within([0.5, 1.5, 0, 3], ">=", [0.25], "float32") == frozenset({True, False})
+    assert within([0, 1, 0, 3], "<", [2], "int64") == frozenset({True})
 
 
 WORDS = ("=", "!=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null")

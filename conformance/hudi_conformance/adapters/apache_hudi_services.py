@@ -18,6 +18,11 @@ _BESIDE_WRITERS = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
 }
+_INDEX_SETTINGS = {
+    "COLUMN_STATS": "hoodie.metadata.index.column.stats.enable",
+    "BLOOM_FILTERS": "hoodie.metadata.index.bloom.filter.enable",
+    "RECORD_INDEX": "hoodie.metadata.record.index.enable",
+}
 _CHANGES_OF_VERSION = {"upgrade", "downgrade"}
 _MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
 
@@ -39,7 +44,9 @@ def schedule(session: Any, release: str, request: Request) -> Answer:
 
 def _index_plan(client: WriteClient, params: Mapping[str, Any]) -> Any:
     kinds = client.jvm.org.apache.hudi.metadata.MetadataPartitionType
-    indexes = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
+    configs = configs_of(params)
+    by_configs = [one for one, key in _INDEX_SETTINGS.items() if configs.get(key) == "true"]
+    indexes = [str(one).upper() for one in params.get("indexes") or by_configs or ("COLUMN_STATS",)]
     wanted = java_list(client.session, (kinds.valueOf(one) for one in indexes))
     if client.is_old:
         return client.java.scheduleIndexing(wanted)

@@ -9,6 +9,7 @@ from hudi_adapter.reasons import Reason
 _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("HoodieWriteConflictException|HoodieEarlyConflictDetectionException", Reason.WRITE_CONFLICT),
     ("HoodieClusteringUpdateException", Reason.WRITE_CONFLICT),
+    ("HoodieKeyException", Reason.KEY_MISSING),
     ("HoodieLockException", Reason.LOCK_UNAVAILABLE),
     ("HoodieIncrementalPathNotFoundException", Reason.RANGE_NOT_RETAINED),
     ("TableNotFoundException", Reason.NOT_A_TABLE),

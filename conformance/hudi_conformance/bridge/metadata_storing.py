@@ -112,6 +112,7 @@ def store_metadata(table: Table, base: Path, sizes: Mapping[str, int]) -> None:
     metadata = table.metadata
     if metadata is None:
         shutil.rmtree(base / METADATA_TABLE, ignore_errors=True)
+        (base / DEFINITIONS_FILE).unlink(missing_ok=True)
         return
     if built(table) - {one.name for one in metadata.indexes}:
         raise Unsupported("expression-index")

@@ -249,7 +249,7 @@ def found_in_partitions(keys: Flow, state: WriterState, executor: Executor) -> F
 
 
 def live_first(found: Flow) -> Flow:
-    """Of the places of a key in a partition those where its row is there, or one where a log deleted it.
+    """Of the places of a key in a partition those where its row is there, or else those where logs deleted it.
 
     Clauses: OW-003, OW-020.
     """
@@ -299,15 +299,14 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _LiveFirst:
-    """Lines of rows that are there, and for each key without such the first of the others."""
+    """Lines of rows that are there, and for each key without such all the others."""
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
-        deleted = rows.filter(rows.column(DELETED)).sort_by(SLICE)
+        deleted = rows.filter(rows.column(DELETED))
         live = rows.filter(pc.invert(rows.column(DELETED)))
-        names = _names(deleted)
-        gone = pc.unique(names.filter(pc.invert(pc.is_in(names, value_set=one_chunk(_names(live))))))
-        return pa.concat_tables([live, deleted.take(pc.index_in(gone, value_set=one_chunk(names)))])
+        gone = pc.invert(pc.is_in(_names(deleted), value_set=one_chunk(_names(live))))
+        return pa.concat_tables([live, deleted.filter(gone)])
 
 
 def _names(rows: pa.Table) -> pa.ChunkedArray:

@@ -36,7 +36,7 @@ def schedule(table: Table, requested: InstantTime, settings: plans.Settings) -> 
         return ()
     files = removable_files(view, earliest, settings)
     plan = CleanPlan(earliest, files, policy, empty_partitions(view, files))
-    return plans.request(table, requested, Action.CLEAN, plan) if plan.files or plan.partitions else ()
+    return plans.request(table, requested, Action.CLEAN, plan) if plan.files else ()
 
 
 def earliest_to_retain(view: View, now: InstantTime, settings: plans.Settings) -> InstantTime | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hudi_model.configuration import Configuration
 from hudi_model.files import Record, Value
-from hudi_model.keys import UNIX_EPOCH, composed_key
+from hudi_model.keys import UNIX_EPOCH, composed_key, key_text
 from hudi_model.partitions import partition_path
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -40,6 +40,17 @@ def _nulls_unnamed(original: Function) -> Function:
 @mutant("empty-texts-in-keys-unnamed", "DM-002", "An empty part of a key stays empty.", "keys.key_part")
 def _empty_texts_unnamed(original: Function) -> Function:
     return lambda value: value if value == "" else original(value)
+
+
+@mutant("empty-keys-are-keys", "DM-001", "An empty text is a key like any other.", "keys.composed_key")
+def _empty_keys_are_keys(original: Function) -> Function:
+    def lenient(record: Record, fields: tuple[str, ...], where: str) -> str:
+        if any(record.values.get(name) == "" for name in fields):
+            return ",".join(f"{name}:{key_text(record.values.get(name) or '')}" for name in fields)
+        key: str = original(record, fields, where)
+        return key
+
+    return lenient
 
 
 @mutant("keys-are-made-anew", "MF-012", "A stored row has the key that its columns give.", "keys.key_of")

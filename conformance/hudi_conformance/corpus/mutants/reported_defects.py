@@ -1,18 +1,23 @@
 """Defects that users of other implementations have reported, put into the model; see specs/known-bugs.toml."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from hudi_model.actions import Action, CommitMetadata, IndexDefinition, Instant, State
-from hudi_model.files import GroupId
+from hudi_model.blocks import Change, blocks_of
+from hudi_model.files import GroupId, LogFile
 from hudi_model.requests import Write
+from hudi_model.services.cleaning import files_of
+from hudi_model.slicing import file_groups
 from hudi_model.tables import Table, View
 from hudi_model.tagging import Place
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+FileKey = tuple[str, str]
 
 
 @mutant(
@@ -102,6 +107,59 @@ def _greatest_keys_are_not_found(original: Function) -> Function:
         return found
 
     return all_but_the_greatest
+
+
+@mutant(
+    "hours-keep-nothing-from-before",
+    "CN-002 CN-003",
+    "A clean by hours keeps no slice from before the first write of those hours but a group's newest.",
+    "services.cleaning.removable_files",
+)
+def _hours_keep_nothing_from_before(original: Function) -> Function:
+    def of_these_hours(view: View, earliest: InstantTime | None, settings: Mapping[str, str]) -> frozenset[FileKey]:
+        found: frozenset[FileKey] = original(view, earliest, settings)
+        if settings.get("hoodie.clean.policy") != "KEEP_LATEST_BY_HOURS":
+            return found
+        slices = (one for group in file_groups(view) for one in group.slices[:-1])
+        return found.union(*(files_of(view, one) for one in slices if one.base_instant < (earliest or "")))
+
+    return of_these_hours
+
+
+@mutant(
+    "deleted-keys-have-one-place",
+    "OW-020",
+    "Of several file groups in which logs deleted a key the first one is its place.",
+    "tagging.known_rows",
+)
+def _deleted_keys_have_one_place(original: Function) -> Function:
+    def first_of_deleted(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
+        found: dict[tuple[str, str], Sequence[Place]] = original(view, kind)
+        return {key: places if any(row for _, row in places) else places[:1] for key, places in found.items()}
+
+    return first_of_deleted
+
+
+@mutant(
+    "blocks-behind-unseen-ones-are-lost",
+    "LF-016",
+    "Nothing is read behind a block of a write that is not seen.",
+    "blocks.effective_blocks",
+)
+def _blocks_behind_unseen_ones_are_lost(original: Function) -> Function:
+    def up_to_unseen(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:
+        kept: list[LogFile] = []
+        for log in logs:
+            blocks = blocks_of(log)
+            times = [getattr(one, "instant", None) for one in blocks]
+            unseen = [at for at, one in enumerate(times) if one is None or not counts(one)]
+            kept.append(replace(log, blocks=blocks[: unseen[0]]) if unseen else log)
+            if unseen:
+                break
+        found: tuple[Change, ...] = original(kept, counts)
+        return found
+
+    return up_to_unseen
 
 
 @mutant(

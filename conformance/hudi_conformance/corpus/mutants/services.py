@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import (
+    Action,
     CleanMetadata,
     CleanPlan,
     CompactionOperation,
@@ -299,6 +300,23 @@ def _partition_goes_with_what_came_since(original: Function) -> Function:
         return (*effects[:1], *(DeleteDataFile(*one) for one in files if one[0] in partitions), *effects[1:])
 
     return whole
+
+
+@mutant(
+    "empty-partitions-are-cleaned-alone",
+    "CN-011",
+    "A clean is planned where no file is to go and a partition has none.",
+    "services.cleaning.schedule",
+)
+def _empty_partitions_are_cleaned_alone(original: Function) -> Function:
+    def eager(table: Table, requested: InstantTime, settings: plans.Settings) -> Effects:
+        found: Effects = original(table, requested, settings)
+        used = {one.partition for one in table.base_files} | {one.partition for one in table.log_files}
+        empty = frozenset(table.partitions - used - {""})
+        plan = CleanPlan(None, frozenset(), "KEEP_LATEST_COMMITS", empty)
+        return found or (plans.request(table, requested, Action.CLEAN, plan) if empty else ())
+
+    return eager
 
 
 @mutant(

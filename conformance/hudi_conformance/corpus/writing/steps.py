@@ -155,9 +155,10 @@ class WritingCase:
         reject: str | None = None,
         process: int = 1,
         by: str = SERVICER,
+        **params: Any,
     ) -> Done:
-        """A plan of a table service."""
-        fields = {"service": service, "configs": self._configs(configs)}
+        """A plan of a table service; `params` may be `now`."""
+        fields = {"service": service, **params, "configs": self._configs(configs)}
         return self._step(Draft("schedule", fields, None, reject, by, process))
 
     def execute(
@@ -168,9 +169,11 @@ class WritingCase:
         reject: str | None = None,
         process: int = 1,
         by: str = SERVICER,
+        **params: Any,
     ) -> Done:
         """A plan is carried out: that of a step, or that of an instant on the timeline of the table it began with."""
-        fields = {"requested": plan.requested if isinstance(plan, Done) else plan, "configs": self._configs(configs)}
+        requested = plan.requested if isinstance(plan, Done) else plan
+        fields = {"requested": requested, **params, "configs": self._configs(configs)}
         return self._step(Draft("execute", fields, None, reject, by, process))
 
     def run(self, service: str, configs: Configs | None = None) -> Done:

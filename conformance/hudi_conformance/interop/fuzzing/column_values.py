@@ -1,6 +1,7 @@
 """Types of drawn columns, and the values of each: few enough to collide, unusual enough to matter."""
 
 import datetime as dt
+import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -18,8 +19,10 @@ KEY_TYPES: Final = (
     "date",
     "decimal(10,2)",
     "timestamp-micros",
+    "float64",
+    "float32",
 )
-PARTITION_TYPES: Final = ("string", "string", "int32", "int64", "date", "boolean")
+PARTITION_TYPES: Final = ("string", "string", "int32", "int64", "date", "boolean", "decimal(10,2)", "float64")
 ORDERING_TYPES: Final = (
     "int64",
     "int32",
@@ -46,6 +49,7 @@ NOTE_TYPES: Final = (
 )
 _WORDS: Final = (
     "r1",
+    "__empty__",
     "ř2",
     "木3",
     "r4:a",
@@ -65,8 +69,8 @@ _VALUES: Final[Mapping[str, Sequence[Any]]] = {
     "boolean": (True, False),
     "int32": (1, 0, -1, 10, 2, 2**31 - 1, -(2**31)),
     "int64": (1, 0, -1, 10, 2, 2**53 + 1, 2**63 - 1, -(2**63)),
-    "float32": (0.0, 0.5, -0.5, 1.25, -0.0, 3.0),
-    "float64": (0.0, 0.25, -0.25, 0.75, 1.5, -1.5, 2.0, 1e-9, 1e300),
+    "float32": (0.0, 0.5, -0.5, 1.25, -0.0, 3.0, math.nan, -math.inf),
+    "float64": (0.0, 0.25, -0.25, 0.75, 1.5, -1.5, 2.0, 1e-9, 1e300, -0.0, math.nan, math.inf),
     "decimal(10,2)": tuple(map(Decimal, ("0.00", "0.25", "0.75", "-0.25", "-1.00", "1.00", "99999999.99"))),
     "decimal(38,10)": tuple(map(Decimal, ("0.0000000000", "0.0000000001", "-1.5000000000", "12345678901234567890.5"))),
     "string": ("", "n", "ночь", "N", "null", "a,b", "9", "10"),
@@ -82,10 +86,18 @@ _VALUES: Final[Mapping[str, Sequence[Any]]] = {
     "map<string,int64>": ({}, {"a": 1}, {"a": None, "ř": -1}),
     "struct<a:int32,b:string>": ({"a": 1, "b": "x"}, {"a": None, "b": "ř"}, {"a": -1, "b": None}),
 }
+_KEYS: Final[Mapping[str, Sequence[Any]]] = {
+    "string": _WORDS,
+    # Zeroes and not-a-number are left out: which of them are one key nothing settles.
+    "float32": (0.0, 0.5, -1.25, 16777216.0, 9765625.0),
+    "float64": (0.0, 0.25, -1.5, 1e-3, 1e-9, 1e7, 1e300, 123456789.0, 0.1),
+}
 _UNUSED: Final[Mapping[str, Callable[[int], Any]]] = {
     "string": lambda number: f"u{number}",
     "int32": lambda number: 100 + number,
     "int64": lambda number: 100 + number,
+    "float32": lambda number: 100.5 + number,
+    "float64": lambda number: 100.5 + number,
     "date": lambda number: dt.date(2030, 1, 1) + dt.timedelta(days=number),
     "decimal(10,2)": lambda number: Decimal(1000 + number) / 4 + Decimal("0.00"),
     "timestamp-micros": lambda number: _MOMENT + dt.timedelta(days=30, microseconds=number),
@@ -116,9 +128,11 @@ def row_values(shape: TableShape) -> dict[str, Sequence[Any]]:
     encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
     places = _ENCODED_PLACES if encoded else _PLACES
     return {
-        "id": _WORDS if types["id"] == "string" else _VALUES[types["id"]],
+        "id": _KEYS.get(types["id"]) or _VALUES[types["id"]],
         "city": (*(places if types["city"] == "string" else _VALUES[types["city"]][:5]), None),
-        "ts": _VALUES[types["ts"]],
+        "ts": (*_VALUES[types["ts"]], None),
+        # Parts of keys, of paths and of the order of versions, too.
+        "kind": ("x", "y", "", None),
         "fare": (None, *_VALUES[types["fare"]]),
         "note": (None, *_VALUES[types["note"]]),
     }

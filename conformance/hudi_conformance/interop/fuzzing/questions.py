@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_adapter.values import encode_value
 
-from hudi_conformance.corpus.table_shapes import TableShape, WriteCase
+from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
 
 _EARLIEST = "earliest"
 _NESTED = ("list", "map", "struct")
@@ -39,8 +39,7 @@ def questions_after(
     shape, written = case.shape, [number for number, one in enumerate(done, start=1) if one.get("requested")]
     yield Question("read_snapshot", fixed=(("meta_columns", True),))
     yield from _key_filter(case, len(done))
-    if shape.table_type == "MERGE_ON_READ" and shape.configs.get("hoodie.index.type") != "BUCKET":
-        # Buckets may begin with a log or with a base file.
+    if shape.table_type == "MERGE_ON_READ" and _files_are_settled(shape):
         yield Question("read_optimized")
     fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
     if written and fed:
@@ -97,9 +96,18 @@ def _state(case: WriteCase) -> Iterator[Question]:
     if not archives or shape.configs.get("hoodie.metadata.enable") != "true":
         # How far archival goes depends on a metadata table, which not all sides keep.
         yield Question("list_timeline")
-    if shape.table_type == "COPY_ON_WRITE" or shape.configs.get("hoodie.index.type") != "BUCKET":
-        # Buckets may begin with a log or with a base file; which bucket of consistent hashing has a key is open, too.
+    if _files_are_settled(shape):
         yield Question("list_file_slices")
+
+
+def _files_are_settled(shape: TableShape) -> bool:
+    """Whether nothing of which file a row comes to is open.
+
+    Buckets may begin with a log or with a base file, and which bucket of consistent hashing has a key is open, too.
+    Where small files are filled, sizes of files decide.
+    """
+    in_buckets = shape.table_type == "MERGE_ON_READ" and shape.configs.get("hoodie.index.type") == "BUCKET"
+    return shape.configs.get(SMALL_FILE_LIMIT) == "0" and not in_buckets
 
 
 def _has_partial_logs(case: WriteCase) -> bool:

@@ -27,6 +27,8 @@ _POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
     "KEEP_LATEST_FILE_VERSIONS": {"hoodie.clean.fileversions.retained": "1"},
     "KEEP_LATEST_BY_HOURS": {"hoodie.clean.hours.retained": "1"},
 }
+_NEVER: Final = "20000101000000000"
+"""An instant that no table has: a plan that was never made is looked for by it."""
 _WRITES: Final = ("commit", "deltacommit", "replacecommit")
 _LOGGED: Final = ("compaction", "logcompaction")
 Instant = Mapping[str, Any]
@@ -145,7 +147,7 @@ def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Itera
     if word in {RUN, SCHEDULE}:
         yield "schedule", {"service": name, **configs}
     elif word == EXECUTE:
-        yield "execute", {"requested": waiting(done) or "", **configs}
+        yield "execute", {"requested": waiting(done) or _NEVER, **configs}
     else:
         planned = done[step.target - 1].get("requested") if step.target else None
         instant = {"instant": planned} if planned else {}

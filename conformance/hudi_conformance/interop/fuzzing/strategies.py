@@ -61,7 +61,13 @@ class Limits:
     marked_rows: bool = True
     typed_columns: bool = False
     metadata_indexes: bool = False
+    small_files: bool = False
     likely_steps: int = 2
+
+
+def fills_small_files(shape: TableShape) -> bool:
+    """Whether new rows go to files that are there, by sizes."""
+    return shape.configs.get(SMALL_FILE_LIMIT) != "0"
 
 
 @st.composite
@@ -72,7 +78,8 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     marked = limits.marked_rows and choices.chance(40)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
     columns = (*shape.columns, _MARK) if marked else shape.columns
-    writes = Writes(choices, shape, limits, may_double=not once, one_place=once, columns=columns)
+    may_double = not (once or fills_small_files(shape))
+    writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
         writes.values = row_values(shape)
     most, percent = _STEPS[limits.services]
@@ -120,7 +127,8 @@ def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], l
 
 
 def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, str]:
-    chosen = {SMALL_FILE_LIMIT: "0"}
+    # Where small files are filled, new keys go to files by their size, and what is in base files alone is open.
+    chosen = {SMALL_FILE_LIMIT: "100000" if limits.small_files and choices.chance(20) else "0"}
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -128,6 +136,8 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
     if limits.metadata_indexes and chosen["hoodie.metadata.enable"] == "true":
         chosen |= _metadata_indexes(choices, shape)
     chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
+    if "hoodie.bucket.index.num.buckets" in chosen and len(shape.record_key) > 1 and choices.chance(40):
+        chosen["hoodie.bucket.index.hash.field"] = choices.one(shape.record_key)
     if shape.table_type == MOR and choices.chance(30):
         chosen["hoodie.logfile.data.block.format"] = "parquet"
     if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
@@ -140,6 +150,8 @@ def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
     chosen = {}
     if choices.chance(50):
         chosen["hoodie.metadata.index.column.stats.enable"] = "true"
+        if choices.chance(30):
+            chosen["hoodie.metadata.index.column.stats.column.list"] = choices.one(["fare,kind", "id,ts", "city"])
     if choices.chance(30):
         chosen["hoodie.metadata.index.bloom.filter.enable"] = "true"
     stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
@@ -205,7 +217,9 @@ class Writes:
 
     def step(self, number: int) -> Step:
         """The next step, a write or, where they are drawn, a service; the first one brings rows."""
-        if number and self.limits.services and self.choices.chance(_SERVICES):
+        # Sizes of files decide what a service finds to do where small ones are filled.
+        served = self.limits.services and not fills_small_files(self.shape)
+        if number and served and self.choices.chance(_SERVICES):
             drawn = drawn_service(self.choices, self.shape, self.served)
             known = self.served.after(drawn)
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
@@ -276,6 +290,8 @@ class Writes:
             rows.append(self._row())
         if self.one_place:
             self._bring_together(rows)
+        # A bucket that begins with a base file keeps nothing of an unknown key's delete; one that begins with a log
+        # does.
         known = {self._key(row) for row in rows} & (self.homes if self.one_place else self.held).keys()
         if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
@@ -288,7 +304,7 @@ class Writes:
             self._forget(places)
         self._remember(rows, may_double=inserts or replaces)
         if operation == "upsert" and _MARK in self.columns:
-            self._mark(rows)
+            self._mark([row for row in rows if self._key(row) in known] if self._forms_are_free() else rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
 
     def _bring_together(self, rows: list[dict[str, Any]]) -> None:
@@ -382,9 +398,12 @@ class Writes:
         columns = dict(self.columns)
         # A key of several fields may lack one of them.
         alone = ["null key", "no key"] if len(self.shape.record_key) == 1 else []
+        alone += ["empty key"] if alone and columns[self.shape.record_key[0]] == "string" else []
         match self.choices.one([*alone, "type", "operation"]):
             case "null key":
                 row[self.shape.record_key[0]] = None
+            case "empty key":
+                row[self.shape.record_key[0]] = ""
             case "no key":
                 del columns[self.shape.record_key[0]]
             case "type":

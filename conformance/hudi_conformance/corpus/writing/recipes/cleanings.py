@@ -79,18 +79,29 @@ def latest_versions(case: WritingCase) -> None:
     case.query("read_as_of", instant=first.bound, reject=GONE)
 
 
-@writing("cleaning/latest_hours", REWRITTEN, "CN-003 CN-009", "hours-count-from-the-last-write")
-def latest_hours(case: WritingCase) -> None:
-    """Nothing that is not older than the hours to keep goes.
+@writing(
+    "cleaning/hours_back",
+    REWRITTEN,
+    "CN-003 CN-002 CN-009",
+    "hours-keep-nothing-from-before hours-count-from-the-last-write",
+)
+def hours_back(case: WritingCase) -> None:
+    """What a query of so many hours ago reads stays, though it was written long before; a bound is inclusive.
 
-    Given four commits, all of the last hour.
-    When a clean keeps 24 hours.
-    Then there is nothing to plan.
+    Given two cities that were written days and hours apart.
+    When a clean keeps 24 hours as of more than a day after the last write, then as of a day after the one before.
+    Then there is nothing to plan at first, then the versions go that nobody has read since that write, and no others.
     """
-    first, *_ = rewritten(case)
-    case.schedule("clean", HOURS)
+    case.create()
+    first = case.write("insert", fleet(10), now="20300101000000000")
+    for hour, ts, key in (("0300", 20, "r01"), ("0500", 30, "r11"), ("0518", 40, "r01")):
+        case.write("upsert", rides(ts, (key,)), now=f"203001{hour}0000000")
+    case.schedule("clean", HOURS, now="20300106180000001")
+    plan = case.schedule("clean", HOURS, now="20300106000000000")
+    case.execute(plan, HOURS, now="20300106000000010")
     case.state()
-    case.query("read_as_of", instant=first.bound)
+    case.query("read_as_of", instant="20300105120000000")
+    case.query("read_as_of", instant=first.requested, reject=GONE)
 
 
 @writing("cleaning/pending_compaction", shapes(types=(MOR,)), "CN-005 CN-001", "clean-ignores-pending-plans")
@@ -344,6 +355,28 @@ def partition_goes_whole(case: WritingCase) -> None:
     case.run("clean", VERSIONS)
     case.state()
     case.write("insert", [ride("r41@lima", 10)])
+    case.state()
+
+
+@writing("cleaning/empty_partition", shapes((6, 9), (COW,)), "CN-011 CN-001", "empty-partitions-are-cleaned-alone")
+def empty_partition(case: WritingCase) -> None:
+    """A partition that a restore has left without a file is no reason to clean.
+
+    Given a saved insert, another one into a partition of its own, which a restore undid, and an insert since.
+    When a clean is to keep the last commit, before and after an update has left an older file.
+    Then there is nothing to plan at first, and that file to remove afterwards.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r01",)))
+    case.service("savepoint", instant=first.requested)
+    case.write("insert", rides(10, ("r11",)))
+    case.service("restore", instant=first.requested)
+    case.service("delete_savepoint", instant=first.requested)
+    case.write("insert", rides(20, ("r02",)))
+    case.schedule("clean", LAST_COMMIT)
+    for ts in (30, 40):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
     case.state()
 
 

@@ -12,19 +12,20 @@ from hudi_conformance.corpus.golden.recipes.indexes import spread
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
-from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT
+from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT, WITH_STATISTICS
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
-SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
-SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
-WITH_STATISTICS: Final = {**KEPT, "hoodie.metadata.index.column.stats.enable": "true"}
-"""A writer that requests statistics of columns; one that requests none drops those that somebody has built."""
-COUNTED: Final = (
+SPREAD: Final = (
     *shapes((6, 9), (MOR,), configs=WITH_STATISTICS),
     *shapes((8, 9), (COW,), configs=WITH_STATISTICS),
 )
+SHARED: Final = {
+    **OPTIMISTIC,
+    **SHARED_LOCK,
+    **{key: WITH_STATISTICS[key] for key in WITH_STATISTICS if "metadata" in key},
+}
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 _BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
@@ -75,7 +76,7 @@ def row_moves(case: WritingCase) -> None:
 
 @writing(
     "indexes/late_row",
-    shapes((6, 8, 9), (MOR,), configs=KEPT),
+    shapes((6, 8, 9), (MOR,), configs=WITH_STATISTICS),
     f"IX-021 MG-003 {_CLAUSES}",
     "metadata-never-updated",
 )
@@ -314,7 +315,10 @@ def clustered(case: WritingCase) -> None:
 
 
 @writing(
-    "indexes/compacted", shapes((6, 8, 9), (MOR,), configs=KEPT), f"CP-004 MT-011 {_CLAUSES}", "metadata-never-updated"
+    "indexes/compacted",
+    shapes((6, 8, 9), (MOR,), configs=WITH_STATISTICS),
+    f"CP-004 MT-011 {_CLAUSES}",
+    "metadata-never-updated",
 )
 def compacted(case: WritingCase) -> None:
     """Logs beside a planned compaction, and its base files, are in the indexes when they count.
@@ -339,7 +343,10 @@ def compacted(case: WritingCase) -> None:
 
 @writing(
     "indexes/without_partitions",
-    (*shapes((6, 9), (COW,), partition_by=(), configs=KEPT), *shapes((8,), (MOR,), partition_by=(), configs=KEPT)),
+    (
+        *shapes((6, 9), (COW,), partition_by=(), configs=WITH_STATISTICS),
+        *shapes((8,), (MOR,), partition_by=(), configs=WITH_STATISTICS),
+    ),
     f"MT-010 MT-012 IX-010 {_CLAUSES}",
     "unpartitioned-without-name",
 )
@@ -374,7 +381,10 @@ def digits(case: WritingCase) -> None:
 
 
 @writing(
-    "indexes/wide_decimals", shapes((9,), configs=KEPT), "MT-011 MT-023 IX-053", "negative-decimals-above-all-others"
+    "indexes/wide_decimals",
+    shapes((9,), configs=WITH_STATISTICS),
+    "MT-011 MT-023 IX-053",
+    "negative-decimals-above-all-others",
 )
 def wide_decimals(case: WritingCase) -> None:
     """Decimals of more digits than a long has are bounded as numbers, those below zero too, or not at all.
@@ -392,7 +402,7 @@ def wide_decimals(case: WritingCase) -> None:
     query_filters(case, *forms)
 
 
-@writing("indexes/later_columns", COUNTED, "MT-013 IX-053 DM-004", "unknown-statistics-have-no-nulls")
+@writing("indexes/later_columns", SPREAD, "MT-013 IX-053 DM-004", "unknown-statistics-have-no-nulls")
 def later_columns(case: WritingCase) -> None:
     """Files from before a column was added have no statistics of it, and nulls for it.
 
@@ -412,7 +422,7 @@ def later_columns(case: WritingCase) -> None:
 
 @writing(
     "indexes/two_secondary_indexes",
-    (*shapes((8,), (MOR,), configs=KEPT), *shapes((9,), configs=KEPT)),
+    (*shapes((8,), (MOR,), configs=WITH_STATISTICS), *shapes((9,), configs=WITH_STATISTICS)),
     f"IX-030 IX-031 {_CLAUSES}",
     "all-secondary-indexes-are-of-one-column",
 )
@@ -481,7 +491,7 @@ def made_anew(case: WritingCase) -> None:
 
 @writing(
     "indexes/older_version",
-    shapes((9,), (COW,), configs=KEPT),
+    shapes((9,), (COW,), configs=WITH_STATISTICS),
     f"VR-004 VR-006 VR-011 {_CLAUSES}",
     "version-stays indexing-is-unknown-before-version-8",
 )

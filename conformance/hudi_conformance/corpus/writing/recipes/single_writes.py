@@ -409,6 +409,60 @@ def composite_buckets(case: WritingCase) -> None:
 
 
 @writing(
+    "single/rows_without_keys",
+    (*shapes((9,), (COW,)), *shapes((6,), (MOR,), record_key=("id", "rider"))),
+    "DM-001 DM-002",
+    "empty-keys-are-keys",
+)
+def rows_without_keys(case: WritingCase) -> None:
+    """Rows whose key fields are all null or empty are refused with all that comes beside them.
+
+    Given two rides.
+    When inserts, upserts and deletes bring a row without key beside others: null, empty, or either in each field.
+    Then each is refused, and nothing of it is there; a key of several fields may lack one.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02")))
+    for operation, key, rider in (
+        ("upsert", "", ""),
+        ("insert", None, ""),
+        ("upsert", None, None),
+        ("delete", "", None),
+    ):
+        given = {"rider": rider} if len(case.shape.record_key) > 1 else {}
+        case.write(operation, [ride("r01", 20), {**ride("r02", 20), "id": key, **given}], reject="KEY_MISSING")
+    if len(case.shape.record_key) > 1:
+        case.write("upsert", [{**ride("r03", 20), "id": "", "rider": "Zoe"}, ride("r04", 20, rider=None)])
+    case.snapshot()
+
+
+@writing(
+    "single/deleted_in_two_files",
+    shapes(types=(MOR,)),
+    "OW-020 OW-003",
+    "deleted-keys-have-one-place",
+)
+def deleted_in_two_files(case: WritingCase) -> None:
+    """A key whose rows logs deleted in two file groups belongs to both, as one that is alive in both does.
+
+    Given a ride that was inserted, deleted, inserted again, which looks no key up, and deleted again.
+    When an upsert brings it back, a delete and another upsert follow.
+    Then it is in the groups of both of its base rows each time, and gone from both in between.
+    """
+    case.create()
+    for ts in (10, 30):
+        case.write("insert", rides(ts, ("r01", f"r{ts}")))
+        case.write("delete", rides(None, ("r01",)))
+        case.snapshot()
+    case.write("upsert", rides(50, ("r01", "r02")))
+    case.snapshot()
+    case.write("delete", rides(None, ("r01",)))
+    case.snapshot()
+    case.write("upsert", rides(60, ("r01",)))
+    case.snapshot()
+
+
+@writing(
     "single/buckets_of_keys_with_colons",
     (*shapes((6, 9), (COW,)), *shapes((8, 9), (MOR,))),
     "OW-022 OW-023 IX-051",

@@ -15,7 +15,9 @@ EVERY_INDEX: Final = {
     "hoodie.metadata.record.index.enable": "true",
 }
 KEPT: Final = {**ALONE, "hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
-"""A writer that keeps a metadata table, and all indexes that somebody has built."""
+"""A writer that keeps a metadata table, and all indexes that somebody has built but statistics of columns."""
+WITH_STATISTICS: Final = {**KEPT, "hoodie.metadata.index.column.stats.enable": "true"}
+"""A writer that requests statistics of columns; one that requests none drops those that somebody has built."""
 ORDERED: Final = {
     "int_keys": "ordering-without-fractions",
     "date_keys": "ordering-of-texts",
@@ -114,10 +116,10 @@ def changes(case: WritingCase) -> None:
 @writing(
     "typed/indexed",
     (
-        *typed(KINDS, (9,), (MOR,), configs=KEPT),
-        *typed(("date_keys", "decimal_keys", "text_keys", "two_keys"), (9,), (COW,), configs=KEPT),
-        *typed(("int_keys", "text_keys", "two_keys"), (8,), (MOR,), configs=KEPT),
-        *typed(("moment_keys", "text_keys", "three_keys"), (6,), (MOR,), configs=KEPT),
+        *typed(KINDS, (9,), (MOR,), configs=WITH_STATISTICS),
+        *typed(("date_keys", "decimal_keys", "text_keys", "two_keys"), (9,), (COW,), configs=WITH_STATISTICS),
+        *typed(("int_keys", "text_keys", "two_keys"), (8,), (MOR,), configs=WITH_STATISTICS),
+        *typed(("moment_keys", "text_keys", "three_keys"), (6,), (MOR,), configs=WITH_STATISTICS),
     ),
     "MT-003 MT-005 MT-011 MT-014 IX-021 IX-051 IX-053 IX-055",
     "metadata-never-updated stale-entries-kept",
