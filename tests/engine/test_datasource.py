@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_spark import HudiError, HudiTable, UnsupportedFeature, load, read_arrow, register, save
-from hudi_spark.concurrency.effects import ServiceWarning
+from hudi_spark import HudiError, HudiTable, ServiceWarning, UnsupportedFeature, load, read_arrow, register, save
 
 pytestmark = [
     pytest.mark.spark,

@@ -8,6 +8,7 @@ TESTS: Final = Path(__file__).parents[1]
 PUBLIC: Final = frozenset(f"hudi_spark{name}" for name in ("", ".errors", ".mergers", ".readings", ".testing"))
 # Tests of an algorithm by itself, and the packages of the engine that they may look into.
 ALGORITHMS: Final = {
+    "configuration_page": "options",
     "dynamodb_locks": "concurrency",
     "tagging_tables": "keys",
     "test_clustering_layout": "services",
