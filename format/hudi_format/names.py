@@ -8,6 +8,7 @@ layout 2    the same, completed files T_C.<action>
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from hudi_format.errors import FormatError, Reason
@@ -105,6 +106,8 @@ class MarkerName:
         return f"{self.data_file}.marker.{self.kind}"
 
 
+# Each query lists the names of the last one again.
+@lru_cache(maxsize=1 << 14)
 def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     """A base or log file name, or None for a name that belongs to neither.
 

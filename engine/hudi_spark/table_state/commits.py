@@ -78,11 +78,9 @@ class Commit:
 
     def _located(self) -> Iterator[tuple[GroupId, WriteStat, str, BaseFileName | LogFileName]]:
         for stat in self.metadata.write_stats:
-            path = PurePosixPath(stat.path or "")
-            name = parse_data_file_name(path.name)
+            partition, path, name = _place_of(stat.path or "")
             if name is not None:
-                partition = str(path.parent)
-                yield ("" if partition == "." else partition, name.file_id), stat, str(path), name
+                yield (partition, name.file_id), stat, path, name
 
     @property
     def is_service(self) -> bool:
@@ -106,6 +104,15 @@ class Commit:
         """
         replaced = self.metadata.replaced_file_ids.items()
         return frozenset((partition, file_id) for partition, file_ids in replaced for file_id in file_ids)
+
+
+# A commit is asked many times in one query, and its paths are those of other commits of the same file groups.
+@lru_cache(maxsize=1 << 14)
+def _place_of(text: str) -> tuple[str, str, BaseFileName | LogFileName | None]:
+    """Partition and path of a file that a commit names, and its name; None for one that is no data file's."""
+    path = PurePosixPath(text)
+    partition = str(path.parent)
+    return "" if partition == "." else partition, str(path), parse_data_file_name(path.name)
 
 
 def load_commits(storage: Storage, timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Commit, ...]:
