@@ -19,16 +19,8 @@ from hudi_format.storage.interface import FileStatus, escapes, inner_parts
 _TEMPORARY = ".hudi-put-"
 
 
-def _is_plain(place: str) -> bool:
-    """Whether a file or folder is there, and no link."""
-    try:
-        return not stat.S_ISLNK(os.lstat(place).st_mode)
-    except OSError:
-        return False
-
-
 class LocalStorage:
-    """A table on a local file system.
+    """A table on a local file system. What is a folder and no link is taken to stay so while the object is used.
 
     Clauses: SA-001, SA-002, SL-007.
     """
@@ -36,6 +28,12 @@ class LocalStorage:
     def __init__(self, base: Path) -> None:
         self._root = Path(os.path.realpath(base))
         self.base = str(self._root)
+        # Each look at a folder would cost a thread its turn.
+        self._folders: set[str] = set()
+
+    def __getstate__(self) -> dict[str, object]:
+        """What a task is given: it looks for itself."""
+        return {**self.__dict__, "_folders": set()}
 
     def resolve(self, path: str) -> str:
         """Absolute path of `path` with links followed.
@@ -60,9 +58,19 @@ class LocalStorage:
         place = self.base.rstrip("/")
         for part in parts:
             place = f"{place}/{part}"
-            if not _is_plain(place):
+            if place not in self._folders and not self._is_plain(place):
                 return os.path.realpath(self._root.joinpath(*parts))
         return place or self.base
+
+    def _is_plain(self, place: str) -> bool:
+        """Whether a file or folder is there, and no link."""
+        try:
+            mode = os.lstat(place).st_mode
+        except OSError:
+            return False
+        if stat.S_ISDIR(mode):
+            self._folders.add(place)
+        return not stat.S_ISLNK(mode)
 
     def uri(self, path: str = "") -> str:
         """`file:///…` with everything but letters, digits and `/-._~=` percent-encoded."""
@@ -145,6 +153,7 @@ class LocalStorage:
             raise escapes(folder)
         if Path(found).is_dir():
             shutil.rmtree(found)
+        self._folders.clear()
 
     def sweep(self, older_than: float) -> int:
         """Remove what puts left whose process died in them, when nothing was written to it for so many seconds.
