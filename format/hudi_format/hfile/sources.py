@@ -61,13 +61,14 @@ class StoredSource:
         return self._size
 
     def read(self, offset: int, length: int) -> bytes:
-        """The bytes of a range, read in pieces of at least 64 KiB."""
+        """The bytes of a range, read in pieces of at least 64 KiB; a smaller file is one piece."""
         begin = offset - self._start
         if not 0 <= begin <= begin + length <= len(self._held):
-            wanted = min(max(length, _LEAST_RANGE), self._size - offset)
+            start = offset if self._size > _LEAST_RANGE else 0
+            wanted = min(max(length, _LEAST_RANGE), self._size - start)
             try:
-                self._start, self._held = offset, self._storage.read_range(self._path, offset, wanted)
+                self._start, self._held = start, self._storage.read_range(self._path, start, wanted)
             except FileNotFoundError as error:
                 raise base_file_missing(self._path) from error
-            begin = 0
+            begin = offset - start
         return self._held[begin : begin + length]
