@@ -65,8 +65,7 @@ def load(spark: "SparkSession", path: str | Path, options: Mapping[str, object] 
 
     """
     given = _Given.of(options)
-    kind = given.query.get(_TYPE, "snapshot")
-    _refuse_other_queries(kind, given.query)
+    kind = _kind(given.query)
     table = HudiTable(spark, path, configs=given.configs, storage_options=given.storage)
     as_of = given.query.get(_AS_OF)
     if kind == "incremental":
@@ -152,13 +151,16 @@ class _Given:
         return cls(named.pop(_OPERATION, ""), named, configs, storage)
 
 
-def _refuse_other_queries(kind: str, query: Mapping[str, str]) -> None:
+def _kind(query: Mapping[str, str]) -> str:
+    """Of which kind a query is; one with the options of another kind is refused."""
+    kind = query.get(_TYPE, "snapshot")
     other = sorted(query.keys() - _TAKEN[kind])
     if other:
         hint = "leave it out" if kind == "incremental" else f"say {_TYPE} = incremental, or leave it out"
         raise refusal(f"{other[0]} is no option of a query of type {kind}", hint)
     if kind == "incremental" and _BEGIN not in query:
         raise refusal(f"an incremental query needs {_BEGIN}", "give an instant, or earliest")
+    return kind
 
 
 def _changed(table: HudiTable, query: Mapping[str, str]) -> "DataFrame":
@@ -273,9 +275,7 @@ def _planned(options: Mapping[str, str], names: Sequence[str] | None, filter: An
     path = next((text for name, text in options.items() if name.lower() == "path"), "")
     if not path:
         raise refusal("the path of the table is missing", f'say spark.read.format("{FORMAT}").load(path)')
-    query = given.query
-    kind = query.get(_TYPE, "snapshot")
-    _refuse_other_queries(kind, query)
+    query, kind = given.query, _kind(given.query)
     if query.get(_FORMAT) == "cdc":
         raise UnsupportedFeature("data-source-change-feed", f"{FORMAT} has no change feed: call load")
     with boundary(path):

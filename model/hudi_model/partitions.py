@@ -37,6 +37,7 @@ MICROSECONDS: Mapping[str, int | Decimal] = {
     "NANOSECONDS": Decimal("0.001"),
 }
 UNIX_DAY = dt.date(1970, 1, 1)
+ENCODED = "hoodie.datasource.write.partitionpath.urlencode"
 
 
 def key_generator(configuration: Configuration) -> str:
@@ -109,7 +110,7 @@ def folder(value: Value, name: str, kind: str, configuration: Configuration) -> 
     properties = configuration.properties
     text = date_text(value, configuration) if kind.upper() == "TIMESTAMP" else "" if value is None else key_text(value)
     text = text or DEFAULT_PARTITION
-    if is_true(properties, "hoodie.datasource.write.partitionpath.urlencode"):
+    if is_true(properties, ENCODED):
         text = "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
     return f"{name}={text}" if is_true(properties, "hoodie.datasource.write.hive_style_partitioning") else text
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hudi_model.configuration import is_true
+from hudi_model.origins import DROPPED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.tables import Evidence, View
@@ -39,7 +40,7 @@ def field_violations(view: View) -> Iterator[Violation]:
     for name in sorted({one for one in columns if columns.count(one) > 1}):
         yield error("OW-032", PROPERTIES, f"two columns are named {name}")
     configuration = view.configuration
-    dropped = is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns")
+    dropped = is_true(configuration.properties, DROPPED)
     partitions = () if dropped else configuration.partition_by
     for field in (*configuration.record_key, *partitions, *configuration.ordering) if columns else ():
         name = field.partition(":")[0].partition(".")[0].strip()

@@ -16,6 +16,7 @@ from hudi_model.files import (
     RollbackBlock,
 )
 from hudi_model.indexes import held_files
+from hudi_model.origins import DROPPED
 from hudi_model.slicing import path_of
 from hudi_model.tables import Evidence, Footer, OpenTable, View
 from hudi_model.time import InstantTime
@@ -71,7 +72,7 @@ def partition_columns(table: OpenTable) -> tuple[str, ...]:
     Clauses: SL-021.
     """
     configuration = table.configuration
-    dropped = is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns")
+    dropped = is_true(configuration.properties, DROPPED)
     fields = () if dropped else configuration.partition_by
     return tuple(one.partition(":")[0].partition(".")[0].strip() for one in fields)
 

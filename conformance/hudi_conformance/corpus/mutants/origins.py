@@ -2,8 +2,8 @@
 
 from hudi_model.configuration import Configuration
 from hudi_model.files import Damaged, Field, Schema, Value
-from hudi_model.origins import ENCODED, PathValues
-from hudi_model.partitions import DEFAULT_PARTITION
+from hudi_model.origins import PathValues
+from hudi_model.partitions import DEFAULT_PARTITION, ENCODED
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

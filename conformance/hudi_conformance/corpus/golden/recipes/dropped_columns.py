@@ -17,14 +17,9 @@ _NOON, _NONE = "São Paulo 12:00 #1/é", "__HIVE_DEFAULT_PARTITION__"
 _NAMED = "hoodie.table.keygenerator.class"
 
 
-def without(schema: Schema, *names: str) -> Schema:
-    """A schema with these columns left out."""
-    return Schema(tuple(field for field in schema.fields if field.name not in names))
-
-
 def _stored(*dropped: str) -> Schema:
     """The columns of base files."""
-    return without(RIDES, *dropped)
+    return Schema(tuple(field for field in RIDES.fields if field.name not in dropped))
 
 
 def _logged(*dropped: str) -> Schema:
