@@ -36,8 +36,8 @@ def parquet_table(data: bytes) -> pa.Table:
     _check_pages(file, data)
     # Words of a dictionary are measured before they are written out for each row.
     words = [column.path for column in _leaves(file) if column.physical_type == "BYTE_ARRAY"]
-    _check_table(pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=words).read())
-    return file.read()
+    _check_table(pa.parquet.ParquetFile(pa.BufferReader(data), read_dictionary=words).read(use_threads=False))
+    return file.read(use_threads=False)
 
 
 def arrow_table(data: bytes) -> pa.Table:

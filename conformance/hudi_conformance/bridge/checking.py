@@ -1,7 +1,6 @@
 """A table as a check looks at it: its state, and what its storage shows beside it; without its rows unless asked."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
@@ -10,7 +9,7 @@ from hudi_format.base.bloom_filters import decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
-from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
+from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, in_threads, open_storage
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
 from hudi_format.table.index_definitions import IndexDefinition as StoredDefinition
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
@@ -102,11 +101,11 @@ def _look_at(storage: Storage, statuses: Sequence[FileStatus], progress: Progres
 
     named = [one for one in statuses if parse_data_file_name(PurePosixPath(one.path).name)]
     files, footers = dict[str, DataFile](), dict[str, Footer]()
-    with ThreadPoolExecutor(_READERS) as pool:
-        for number, (status, (file, footer)) in enumerate(zip(named, pool.map(look, named), strict=True), start=1):
-            files[status.path] = file
-            footers |= {status.path: footer} if footer else {}
-            progress(number, len(named))
+    found = in_threads(look, named, (one.size for one in named), _READERS)
+    for number, (status, (file, footer)) in enumerate(zip(named, found, strict=True), start=1):
+        files[status.path] = file
+        footers |= {status.path: footer} if footer else {}
+        progress(number, len(named))
     return _Looked(files, footers)
 
 

@@ -1,7 +1,6 @@
 """Data files by themselves, in tasks: footers, log blocks, and the rows of base files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -24,7 +23,7 @@ from hudi_format.log.changes import decode_changes
 from hudi_format.log.content import decode_arrow, decode_command, decode_deletes
 from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS
-from hudi_format.storage import Storage
+from hudi_format.storage import Storage, in_threads
 from hudi_format.texts import utf16_order, utf16_range
 from hudi_format.timeline.commit_metadata import WriteStat
 
@@ -74,8 +73,7 @@ def _stored(one: DataFile, state: TableState, stated: Mapping[str | None, WriteS
 
 def _files_checked(files: Sequence[StoredFile], identity: TaskIdentity, check: "FileCheck") -> pa.Table:
     del identity
-    with ThreadPoolExecutor(max_workers=min(_AT_A_TIME, len(files))) as pool:
-        each = list(pool.map(check, files))
+    each = in_threads(check, files, (one.size for one in files), _AT_A_TIME)
     return pa.concat_tables(found.rows() for found in each)
 
 

@@ -11,7 +11,6 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,7 +19,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.storage import Storage
+from hudi_format.storage import Storage, in_threads
 
 from hudi_spark.read.flow import ROWS, Batches, TaskIdentity, Work, arrow_rows
 from hudi_spark.read.planning import Query
@@ -326,7 +325,10 @@ class LocalFlow:
         def run(numbered: tuple[int, pa.Table]) -> pa.Table:
             return work(numbered[1], self.identify(numbered[0])).cast(schema)
 
-        return LocalFlow(schema, lambda: _in_threads(run, list(enumerate(self.parts))), self.identify)
+        def parts() -> list[pa.Table]:
+            return list(in_threads(run, list(enumerate(self.parts)), (part.nbytes for part in self.parts)))
+
+        return LocalFlow(schema, parts, self.identify)
 
     def widened(self, fields: Sequence[pa.Field]) -> "LocalFlow":
         """The rows with further columns, null everywhere."""
@@ -409,7 +411,7 @@ class InProcess:
         tasks: Sequence[_Task],
         run: Callable[[_Task, TaskIdentity], pa.Table],
         schema: pa.Schema,
-        size_of: Callable[[_Task], int] | None = None,  # noqa: ARG002 - no task costs anything by itself
+        size_of: Callable[[_Task], int] | None = None,
     ) -> LocalFlow:
         """A part for each task."""
         identify = self._identify
@@ -417,7 +419,10 @@ class InProcess:
         def one(numbered: tuple[int, _Task]) -> pa.Table:
             return run(numbered[1], identify(numbered[0])).cast(schema)
 
-        return LocalFlow(schema, lambda: _in_threads(one, list(enumerate(tasks))), identify)
+        def parts() -> list[pa.Table]:
+            return list(in_threads(one, list(enumerate(tasks)), map(size_of, tasks) if size_of else ()))
+
+        return LocalFlow(schema, parts, identify)
 
     @property
     def _identify(self) -> Identify:
@@ -430,13 +435,6 @@ _attempts = itertools.count(int.from_bytes(os.urandom(3), "big"))
 def _next_identity(number: int) -> TaskIdentity:
     """An attempt that no other task of this process has, and hardly one of another."""
     return TaskIdentity(number, 0, next(_attempts))
-
-
-def _in_threads(run: Callable[[Any], pa.Table], items: list[Any]) -> list[pa.Table]:
-    if len(items) <= 1:
-        return [run(item) for item in items]
-    with ThreadPoolExecutor(max_workers=min(len(items), os.cpu_count() or 1)) as pool:
-        return list(pool.map(run, items))
 
 
 def _nothing(fields: Sequence[pa.Field], part: pa.Table) -> list[pa.Array]:

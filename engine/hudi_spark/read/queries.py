@@ -13,14 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 from hudi_format.errors import InvalidOption
-from hudi_format.storage import Storage, open_storage
+from hudi_format.storage import Storage, in_threads, open_storage
 
 from hudi_spark.errors import HudiError, Reason, typed_errors
 from hudi_spark.merge import MergeMode, merge_mode
 from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes, run_change_task
 from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
-from hudi_spark.read.tasks import SliceRows, run_task
+from hudi_spark.read.tasks import SliceRows, bytes_to_read, run_task
 from hudi_spark.schema import concatenate, table_schema
 from hudi_spark.table_state import TableType, load_commits, load_table, read_anew, why_lost
 
@@ -36,9 +36,9 @@ def run_in_process(plan: Plan) -> SliceRows:
         UnsupportedFeature: content that is not built.
 
     """
-    with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
-        results = list(_watched(pool.map(run_task, plan.tasks), len(plan.tasks)))
-    return gather(results, plan.schema)
+    sizes = (bytes_to_read(task.context.storage, task.files) for task in plan.tasks)
+    results = in_threads(run_task, plan.tasks, sizes)
+    return gather(list(_watched(results, len(plan.tasks))), plan.schema)
 
 
 def gather(results: Sequence[SliceRows], schema: pa.Schema) -> SliceRows:
@@ -100,8 +100,7 @@ def run_any(plan: AnyPlan) -> SliceRows:
     """
     if isinstance(plan, Plan):
         return run_in_process(plan)
-    with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
-        return gather(list(pool.map(run_change_task, plan.tasks)), plan.schema)
+    return gather(list(in_threads(run_change_task, plan.tasks)), plan.schema)
 
 
 def stream_any(storage: Storage, plan: AnyPlan) -> Iterator[SliceRows]:

@@ -107,14 +107,15 @@ def _properties(storage: Storage) -> dict[str, str]:
     Clauses: PR-004.
     """
     main = _read_or_none(storage, PROPERTIES_FILE)
-    backup = _read_or_none(storage, BACKUP_FILE)
-    if main is None and backup is None:
-        raise no_table(storage)
     if main is None:
-        return _checked(backup or b"", BACKUP_FILE)
+        backup = _read_or_none(storage, BACKUP_FILE)
+        if backup is None:
+            raise no_table(storage)
+        return _checked(backup, BACKUP_FILE)
     try:
         return _checked(main, PROPERTIES_FILE)
     except (FormatError, HudiError):
+        backup = _read_or_none(storage, BACKUP_FILE)
         if backup is None:
             raise
     return _checked(backup, BACKUP_FILE)

@@ -5,8 +5,9 @@ file info  `PBUF`, varint length, message of repeated pairs {1: name, 2: value}
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Final
 
 from hudi_format.hfile.blocks import Codec, Origin
@@ -63,9 +64,7 @@ def parse_trailer(source: HFileSource, origin: Origin) -> Trailer:
     (version,) = _NUMBER.unpack_from(data, TRAILER_BYTES - _NUMBER.size)
     if version % (1 << _MINOR_VERSION_SHIFT) != _VERSION:
         raise origin.unsupported()
-    message = _delimited(data, len(_MAGIC), TRAILER_BYTES - _NUMBER.size, origin, start)
-    numbers = {number: value for number, value in _fields(message, start, origin) if isinstance(value, int)}
-    return _trailer(numbers, start, origin)
+    return _trailer(data, start, origin)
 
 
 def encode_trailer(trailer: Trailer) -> bytes:
@@ -86,9 +85,7 @@ def parse_file_info(content: bytes, offset: int, origin: Origin) -> dict[str, by
     """
     if not content.startswith(_INFO_MAGIC):
         raise origin.corrupt(offset, "the file info does not begin with its magic")
-    message = _delimited(content, len(_INFO_MAGIC), len(content), origin, offset)
-    pairs = [_pair(pair, offset, origin) for number, pair in _fields(message, offset, origin) if number == 1]
-    return dict(pairs)
+    return dict(_pairs(content, offset, origin) if len(content) <= TRAILER_BYTES else _each(content, offset, origin))
 
 
 def encode_file_info(info: Mapping[str, bytes]) -> bytes:
@@ -107,7 +104,11 @@ def encode_varint(value: int) -> bytes:
     return bytes((*encoded, value))
 
 
-def _trailer(numbers: Mapping[int, int], offset: int, origin: Origin) -> Trailer:
+# The files of a metadata table are opened for each query that it serves.
+@lru_cache(maxsize=256)
+def _trailer(data: bytes, offset: int, origin: Origin) -> Trailer:
+    message = _delimited(data, len(_MAGIC), TRAILER_BYTES - _NUMBER.size, origin, offset)
+    numbers = {number: value for number, value in _fields(message, offset, origin) if isinstance(value, int)}
     missing = [number for number in _NEEDED if number not in numbers]
     if missing:
         raise origin.corrupt(offset, f"the HFile trailer lacks the fields {missing}")
@@ -116,6 +117,16 @@ def _trailer(numbers: Mapping[int, int], offset: int, origin: Origin) -> Trailer
         raise origin.unsupported(_OTHER_CODECS.get(codec, ""))
     info, root, unpacked, blocks, metas, entries, levels, first, last = (numbers.get(one, 0) for one in _NUMBERS)
     return Trailer(info, root, unpacked, blocks, metas, entries, levels, first, last, Codec(codec))
+
+
+@lru_cache(maxsize=256)
+def _pairs(content: bytes, offset: int, origin: Origin) -> tuple[tuple[str, bytes], ...]:
+    return tuple(_each(content, offset, origin))
+
+
+def _each(content: bytes, offset: int, origin: Origin) -> Iterator[tuple[str, bytes]]:
+    message = _delimited(content, len(_INFO_MAGIC), len(content), origin, offset)
+    return (_pair(pair, offset, origin) for number, pair in _fields(message, offset, origin) if number == 1)
 
 
 def _pair(pair: int | bytes, offset: int, origin: Origin) -> tuple[str, bytes]:
