@@ -21,6 +21,8 @@ conformance: env  ## run the suite against the included engine; build/report/ind
 # The part of the tests that are slow or start Apache Hudi or Spark, and of those of crashes; `make soak` runs all.
 SHARD ?= 1/10
 CRASHES ?= 1/6
+# The part of TLC's runs that `make specs` carries out: they change with the modules alone; `make soak` carries out all.
+RUNS ?= 1/3
 # Tables of tests lie in memory where there is enough: their writers sync every file.
 MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
@@ -54,7 +56,7 @@ format: env
 	$(VENV)/bin/ruff check --fix .
 
 golden: env  ## rebuild the model-written golden tables, the index, the generated pages
-	$(CLI) golden build
+	$(MEMORY) $(CLI) golden build
 	$(RUN) -m hudi_conformance.verification.trace_cases
 	$(MAKE) pages
 
@@ -72,8 +74,8 @@ pictures: env  ## draw the pictures of the documentation again; needs chromium
 	$(MEMORY) $(CLI) run --adapter model-in-process --adapter engine-in-process --adapter hudi-rs --jobs 2 --report build/report-pictures
 	$(RUN) -m hudi_conformance.pages.site.screenshots build/report-pictures
 
-specs: env  ## TLC over every TLA+ module, the modules beside the model, Apalache where it is found; APALACHE=1 requires it
-	$(CLI) specs
+specs: env  ## TLC over the TLA+ modules, one run in three; the modules beside the model; Apalache where it is found; APALACHE=1 requires it
+	$(CLI) specs --shard $(RUNS)
 
 peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what others wrote; compare every real table, and write down what that shows
 	$(CLI) peers
@@ -83,7 +85,7 @@ peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what
 	$(CLI) real compare --record
 
 real: env  ## build a few tables with Apache Hudi and compare what it and the adapters answer
-	$(CLI) real sample
+	$(MEMORY) $(CLI) real sample
 
 mixed-writers: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) mixed-writers check

@@ -294,13 +294,14 @@ def specs(
     ] = None,
     apalache_only: Annotated[bool, typer.Option("--apalache-only", help="Check with Apalache alone.")] = False,
     soak: Annotated[bool, typer.Option("--soak", help="Larger constants too.")] = False,
+    shard: Annotated[str, typer.Option(metavar="K/N", help="Of TLC's runs only the K-th part in N.")] = "1/1",
     draw: Annotated[Path | None, typer.Option(help="Folder for pages that draw what is violated.")] = None,
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC and Apalache over the TLA+ modules, and compare them with the model, state for state."""
     from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 
-    selection = SpecSelection(modules or (), agreements, apalache, apalache_only, soak, draw, page)
+    selection = SpecSelection(modules or (), agreements, apalache, apalache_only, soak, shard, draw, page)
     raise typer.Exit(check_specs(selection=selection))
 
 

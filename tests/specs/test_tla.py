@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
+from hudi_conformance.verification.checking_specs import SpecSelection, check_specs, chosen
 from hudi_conformance.verification.lint.guards import check_guards
 from hudi_conformance.verification.tla.configuration import Configuration, configure, parse_configuration
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
@@ -160,6 +160,22 @@ def test_failures_are_counted_and_their_traces_printed(specs: Path, capsys: pyte
     assert "one is struck: NeverOne is violated, it was to pass" in printed
     assert " 1 Tick\n       hour = 1" in printed
     assert "2 runs, 2 failures" in printed
+
+
+@given(st.integers(1, 9))
+def test_shards_part_all_runs_of_tlc(count: int) -> None:
+    """Each run is in one shard, the same always; agreements are in each."""
+    whole = chosen(load_manifest(SPECS), SpecSelection(soak=True))
+    parts = [chosen(load_manifest(SPECS), SpecSelection(soak=True, shard=f"{one + 1}/{count}")) for one in range(count)]
+
+    assert sorted(run.name for part in parts for run in part.runs) == sorted(run.name for run in whole.runs)
+    assert all(part.agreements == whole.agreements for part in parts)
+
+
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "1/3/2", ""])
+def test_shard_that_is_none_is_refused(shard: str) -> None:
+    """Nothing is checked then, and nothing is said to be well."""
+    assert check_specs(SPECS, SpecSelection(shard=shard)) == 2
 
 
 @pytest.mark.parametrize(

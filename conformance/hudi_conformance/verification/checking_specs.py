@@ -1,6 +1,7 @@
 """`make specs`: what TLC and Apalache must find in the modules, and where the modules agree with the model."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
@@ -42,8 +44,9 @@ Found = TypeVar("Found")
 class SpecSelection:
     """What is to be checked: of these modules, all where none is named; `soak`: with the larger constants too.
 
-    `apalache` asks for Apalache too, forbids it, or asks where it can be had; `apalache_only` leaves TLC out. `draw` is
-    the folder for pages of what TLC finds violated, `page` the file that states the figures.
+    `apalache` asks for Apalache too, forbids it, or asks where it can be had; `apalache_only` leaves TLC out. `shard`:
+    which part of TLC's runs, as K/N; a run is in the same part always. `draw` is the folder for pages of what TLC finds
+    violated, `page` the file that states the figures.
     """
 
     modules: Sequence[str] = ()
@@ -51,6 +54,7 @@ class SpecSelection:
     apalache: bool | None = None
     apalache_only: bool = False
     soak: bool = False
+    shard: str = "1/1"
     draw: Path | None = None
     page: Path | None = None
 
@@ -139,19 +143,29 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
     """What is to run.
 
     Raises:
-        ManifestError: there is nothing to run.
+        ManifestError: there is nothing to run, or the shard is none.
 
     """
+    number, count = _shard(selection.shard)
 
     def fits(run: Run) -> bool:
         return (not selection.modules or run.module in selection.modules) and (selection.soak or not run.soak)
 
     runs = tuple(one for one in manifest.runs if fits(one) and not selection.agreements_only)
+    runs = tuple(one for one in runs if crc32(f"{one.module} {one.name}".encode()) % count == number - 1)
     agreements = tuple(one for one in manifest.agreements if fits(one.run))
     bounded = tuple(one for one in manifest.bounded if fits(one.run) and not selection.agreements_only)
     if not runs and not agreements:
         raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked")
     return Manifest(runs, agreements, bounded, manifest.tlc_only)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    number, count = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise ManifestError(f"--shard {text}: K/N with K from 1 to N, such as 1/3")
+    return number, count
 
 
 def _results(  # noqa: PLR0917 - what is done, to what, and where it is shown
