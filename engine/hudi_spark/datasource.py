@@ -4,14 +4,15 @@
     frame.write.format("hudi").options(**options).mode("append").save(path) save(frame, path, options, "append")
 
 Rows come back as from Hudi's source: meta columns first, and of a change feed `op`, `ts_ms`, `before` and `after` as
-text. On Spark 4 `register` makes reads a format of their own: `spark.read.format("hudi_py").options(**options)`.
+text. On Spark 4 `register` makes reads a format of their own: `spark.read.format("hudi_py").options(**options)`, and
+`spark.readStream.format("hudi_py")` for the rows that are written from a start on.
 """
 
 import datetime as dt
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +23,7 @@ from hudi_format.storage import Storage
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
 from hudi_spark.options import STORAGE_PREFIX, of_reads, refusal, resolve, settled, the_catalogue
-from hudi_spark.read import IncrementalQuery, Plan, Query, plan_any, table_storage
+from hudi_spark.read import EARLIEST, IncrementalQuery, Plan, Query, latest_checkpoint, plan_any, table_storage
 from hudi_spark.read.tasks import bytes_to_read, run_task
 from hudi_spark.spark import batches_of_pack, packed_for, spark_schema, wire_schema
 from hudi_spark.table import HudiTable
@@ -37,8 +38,9 @@ _FORMAT: Final = "hoodie.datasource.query.incremental.format"
 _AS_OF: Final = "as.of.instant"
 _BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 _END: Final = "hoodie.datasource.read.end.instanttime"
+_START: Final = "hoodie.datasource.streaming.startOffset"
 _OPERATION: Final = "hoodie.datasource.write.operation"
-_NAMED: Final = frozenset({_TYPE, _FORMAT, _AS_OF, _BEGIN, _END, _OPERATION})
+_NAMED: Final = frozenset({_TYPE, _FORMAT, _AS_OF, _BEGIN, _END, _START, _OPERATION})
 # Which options each kind of query takes beside its type.
 _TAKEN: Final[Mapping[str, frozenset[str]]] = {
     "snapshot": frozenset({_TYPE, _AS_OF}),
@@ -155,6 +157,8 @@ def _kind(query: Mapping[str, str]) -> str:
     """Of which kind a query is; one with the options of another kind is refused."""
     kind = query.get(_TYPE, "snapshot")
     other = sorted(query.keys() - _TAKEN[kind])
+    if _START in other:
+        raise refusal(f"{_START} is an option of streams", f"say {_BEGIN}, or read a stream")
     if other:
         hint = "leave it out" if kind == "incremental" else f"say {_TYPE} = incremental, or leave it out"
         raise refusal(f"{other[0]} is no option of a query of type {kind}", hint)
@@ -203,10 +207,14 @@ def register(spark: "SparkSession") -> None:
     A frame reads the state of its first job. Comparisons with values are pushed to the files where Spark hands them
     down (`spark.sql.python.filterPushdown.enabled`).
 
+    A stream (`spark.readStream`) has in each batch the rows that were written since the last one, as they are at its
+    end: an incremental query. It begins after `hoodie.datasource.streaming.startOffset`: `earliest` by default,
+    `latest`, or an instant. Its offsets are the times of `HudiTable.latest_checkpoint`.
+
     Raises:
         UnsupportedFeature: Spark 3 has no data sources in Python.
 
-    Clauses: RD-001, RD-012.
+    Clauses: RD-001, RD-012, IN-002, IN-003.
 
     """
     if not hasattr(spark, "dataSource"):
@@ -222,33 +230,16 @@ _COMPARED: Final = {
     "LessThan": "<",
     "LessThanOrEqual": "<=",
 }
+_AT: Final = "completed"
+"""In an offset of a stream: the time up to which rows have been read."""
 _VALUES: Final = (bool, int, float, str, dt.date, Decimal)
 
 
 def _source() -> type:
     """The data source; its base class is there on Spark 4 only."""
-    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition  # noqa: PLC0415
+    from pyspark.sql.datasource import DataSource  # noqa: PLC0415
 
-    class HudiReader(DataSourceReader):  # type: ignore[misc]
-        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
-            self._options, self._names = dict(options), tuple(names)
-            self._filter: list[Any] = []
-
-        def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
-            known = [found for one in filters if (found := _pushed(one)) is not None]
-            self._filter = ["and", *known] if known else []
-            # Spark evaluates them again: what it means by a comparison may be more than the files have compared.
-            return filters
-
-        def partitions(self) -> Sequence[InputPartition]:
-            storage, plan = _planned(self._options, self._names, self._filter or None)
-            packs = packed_for(os.cpu_count() or 1, plan.tasks, lambda task: bytes_to_read(storage, task.files))
-            schema = wire_schema(plan.schema)
-            return [InputPartition((tuple(pack), schema)) for pack in packs]
-
-        def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-            pack, schema = partition.value
-            return batches_of_pack(pack, run_task, schema, lambda _: None)
+    reader, stream = _reader(), _stream()
 
     class HudiSource(DataSource):  # type: ignore[misc]
         @classmethod
@@ -256,10 +247,13 @@ def _source() -> type:
             return FORMAT
 
         def schema(self) -> Any:
-            return spark_schema(wire_schema(_planned(self.options, None, None)[1].schema))
+            return spark_schema(wire_schema(_Asked.of(self.options).schema()))
 
-        def reader(self, schema: Any) -> HudiReader:
-            return HudiReader(self.options, schema.names)
+        def reader(self, schema: Any) -> Any:
+            return reader(self.options, schema.names)
+
+        def streamReader(self, schema: Any) -> Any:  # noqa: N802 - the name that Spark calls
+            return stream(self.options, schema.names)
 
         def writer(self, schema: Any, overwrite: bool) -> Any:  # noqa: ARG002 - the call of Spark
             raise UnsupportedFeature(
@@ -269,29 +263,149 @@ def _source() -> type:
     return HudiSource
 
 
-def _planned(options: Mapping[str, str], names: Sequence[str] | None, filter: Any) -> tuple[Storage, Plan]:  # noqa: A002
-    """The plan of a query, without a session."""
-    given = _Given.of({name: text for name, text in options.items() if name.lower() != "path"})
-    path = next((text for name, text in options.items() if name.lower() == "path"), "")
-    if not path:
-        raise refusal("the path of the table is missing", f'say spark.read.format("{FORMAT}").load(path)')
-    query, kind = given.query, _kind(given.query)
-    if query.get(_FORMAT) == "cdc":
-        raise UnsupportedFeature("data-source-change-feed", f"{FORMAT} has no change feed: call load")
-    with boundary(path):
-        storage = table_storage(path, given.storage)
+def _reader() -> type:
+    from pyspark.sql.datasource import DataSourceReader  # noqa: PLC0415
 
-        def digits(key: str) -> str | None:
-            return instant_digits(query[key], lambda: storage) if key in query else None
+    class HudiReader(DataSourceReader):  # type: ignore[misc]
+        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
+            self._asked, self._names = _Asked.of(options), tuple(names)
+            _kind(self._asked.given.query)
+            self._filter: list[Any] = []
 
-        configs = of_reads(given.configs)
-        wanted: Query = Query(digits(_AS_OF), names, filter, True, kind == "read_optimized", configs=configs)
-        if kind == "incremental":
-            begin = digits(_BEGIN) or ""
-            wanted = IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=digits(_END))
-        plan = plan_any(storage, wanted)
+        def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
+            known = [found for one in filters if (found := _pushed(one)) is not None]
+            self._filter = ["and", *known] if known else []
+            # Spark evaluates them again: what it means by a comparison may be more than the files have compared.
+            return filters
+
+        def partitions(self) -> Sequence[Any]:
+            return _partitions(*self._asked.planned(self._names, self._filter or None))
+
+        def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+            return _rows(partition)
+
+    return HudiReader
+
+
+def _stream() -> type:
+    from pyspark.sql.datasource import DataSourceStreamReader  # noqa: PLC0415
+
+    class HudiStream(DataSourceStreamReader):  # type: ignore[misc]
+        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
+            self._asked, self._names = _Asked.of(options), tuple(names)
+            self._asked.check_stream()
+
+        def initialOffset(self) -> dict[str, str]:  # noqa: N802 - the names that Spark calls
+            return {_AT: self._asked.start()}
+
+        def latestOffset(self) -> dict[str, str]:  # noqa: N802
+            return {_AT: self._asked.newest()}
+
+        def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[Any]:
+            first, last = start[_AT], end[_AT]
+            if last == EARLIEST or (first != EARLIEST and last <= first):
+                return []
+            return _partitions(*self._asked.between(first, last, self._names))
+
+        def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+            return _rows(partition)
+
+        def commit(self, end: dict[str, str]) -> None:
+            """Nothing is kept of a stream but the offsets that Spark keeps."""
+
+    return HudiStream
+
+
+def _partitions(storage: Storage, plan: Plan) -> list[Any]:
+    """Slices packed by their bytes, with the schema of the answer."""
+    from pyspark.sql.datasource import InputPartition  # noqa: PLC0415
+
+    packs = packed_for(os.cpu_count() or 1, plan.tasks, lambda task: bytes_to_read(storage, task.files))
+    schema = wire_schema(plan.schema)
+    return [InputPartition((tuple(pack), schema)) for pack in packs]
+
+
+def _rows(partition: Any) -> Iterator[pa.RecordBatch]:
+    pack, schema = partition.value
+    return batches_of_pack(pack, run_task, schema, lambda _: None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A table and what is asked of it by the options of the format, without a session."""
+
+    path: str
+    given: _Given
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> "_Asked":
+        # Spark hands names down in lower case.
+        names = {name.lower(): name for name in the_catalogue().names}
+        given = _Given.of({names.get(name, name): text for name, text in options.items() if name.lower() != "path"})
+        path = next((text for name, text in options.items() if name.lower() == "path"), "")
+        if not path:
+            raise refusal("the path of the table is missing", f'say spark.read.format("{FORMAT}").load(path)')
+        return cls(path, given)
+
+    def planned(self, names: Sequence[str] | None, filter: Any) -> tuple[Storage, Plan]:  # noqa: A002
+        """The plan of a query."""
+        query = self.given.query
+        kind = _kind(query)
+        if query.get(_FORMAT) == "cdc":
+            raise UnsupportedFeature("data-source-change-feed", f"{FORMAT} has no change feed: call load")
+        with boundary(self.path):
+            configs = of_reads(self.given.configs)
+            if kind == "incremental":
+                begin, end = self._digits(query[_BEGIN]), self._digits(query[_END]) if _END in query else None
+                return self._plan(IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=end))
+            as_of = self._digits(query[_AS_OF]) if _AS_OF in query else None
+            return self._plan(Query(as_of, names, filter, True, kind == "read_optimized", configs=configs))
+
+    def schema(self) -> pa.Schema:
+        """The columns of a query, or of a stream."""
+        query = {name: text for name, text in self.given.query.items() if name != _START}
+        if query.get(_TYPE) == "incremental":
+            query = {_BEGIN: EARLIEST, **query}
+        return replace(self, given=replace(self.given, query=query)).planned(None, None)[1].schema
+
+    def check_stream(self) -> None:
+        """Refuse what a stream does not have."""
+        other = sorted(self.given.query.keys() - {_TYPE, _START})
+        if other:
+            raise refusal(f"{other[0]} is no option of a stream of {FORMAT}", f"say {_START}, or leave it out")
+        if self.given.query.get(_TYPE, "incremental") != "incremental":
+            raise refusal(f"a stream of {FORMAT} is an incremental query", f"leave out {_TYPE}")
+
+    def start(self) -> str:
+        """Where a stream begins that has no offset yet."""
+        text = self.given.query.get(_START, EARLIEST)
+        with boundary(self.path):
+            return latest_checkpoint(self._storage()) or EARLIEST if text == "latest" else self._digits(text)
+
+    def newest(self) -> str:
+        """Where a stream may end, which is never before its start."""
+        with boundary(self.path):
+            found = latest_checkpoint(self._storage()) or EARLIEST
+        start = self.start()
+        return start if found == EARLIEST or (start != EARLIEST and found < start) else found
+
+    def between(self, begin: str, end: str, names: Sequence[str]) -> tuple[Storage, Plan]:
+        """The plan of a batch of a stream."""
+        with boundary(self.path):
+            configs = of_reads(self.given.configs)
+            return self._plan(IncrementalQuery(None, names, None, True, configs=configs, begin=begin, end=end))
+
+    def _plan(self, query: Query) -> tuple[Storage, Plan]:
+        storage = self._storage()
+        plan = plan_any(storage, query)
         assert isinstance(plan, Plan)
         return storage, plan
+
+    def _digits(self, text: str) -> str:
+        return instant_digits(text, self._storage)
+
+    def _storage(self) -> Storage:
+        return table_storage(self.path, self.given.storage)
 
 
 def _pushed(one: Any) -> list[Any] | None:

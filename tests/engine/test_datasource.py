@@ -172,3 +172,46 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
         frame(spark, range(1), 1.0).write.format("hudi_py").mode("append").save(str(path))
     with pytest.raises(Exception, match="call load"):
         read.options(**{TYPE: "incremental", BEGIN: "earliest", **CDC}).load(str(path))
+
+
+def streamed(spark: Any, path: Path, place: Path, options: dict[str, str]) -> dict[int, float]:
+    """What a stream of Spark 4 brings by now, from where its checkpoint stands."""
+    found: dict[int, float] = {}
+    stream = spark.readStream.format("hudi_py").options(**options).load(str(path))
+    writer = stream.writeStream.foreachBatch(lambda batch, _: found.update(fares(batch)))
+    query = writer.option("checkpointLocation", str(place)).start()
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    return found
+
+
+def test_a_stream_of_spark_4_has_each_write_once(spark: Any, tmp_path: Path):
+    """Also after a restart; it begins where its options say, and refuses those of other queries."""
+    if not hasattr(spark, "dataSource"):
+        with pytest.raises(UnsupportedFeature, match="call load and save"):
+            register(spark)
+        return
+    register(spark)
+    path, place = tmp_path / "table", tmp_path / "checkpoint"
+    first = save(frame(spark, range(3), 1.0), path, OPTIONS)
+    assert first is not None
+    assert streamed(spark, path, place, {}) == dict.fromkeys(range(3), 1.0)
+    assert streamed(spark, path, place, {}) == {}
+    save(frame(spark, range(2), 2.0, 2), path, OPTIONS, "append")
+    save(frame(spark, range(1, 2), 3.0, 3), path, OPTIONS, "append")
+    assert streamed(spark, path, place, {}) == {0: 2.0, 1: 3.0}
+    begin = {"hoodie.datasource.streaming.startOffset": first.completed}
+    assert streamed(spark, path, tmp_path / "later", begin) == {0: 2.0, 1: 3.0}
+    latest = {"hoodie.datasource.streaming.startOffset": "latest"}
+    assert streamed(spark, path, tmp_path / "latest", latest) == {}
+    for options, match in (
+        ({"as.of.instant": first.requested}, "as.of.instant is no option of a stream"),
+        ({TYPE: "read_optimized"}, "is an incremental query"),
+        ({TYPE: "incremental", **CDC}, "no change feed: call load"),
+    ):
+        with pytest.raises(Exception, match=match):
+            streamed(spark, path, tmp_path / "other", options)
+    with pytest.raises(Exception, match="is an option of streams"):
+        spark.read.format("hudi_py").options(**begin).load(str(path)).collect()
