@@ -247,7 +247,7 @@ def _source() -> type:
             return FORMAT
 
         def schema(self) -> Any:
-            return spark_schema(wire_schema(_Asked.of(self.options).schema()))
+            return spark_schema(wire_schema(_TableQuery.of(self.options).schema()))
 
         def reader(self, schema: Any) -> Any:
             return reader(self.options, schema.names)
@@ -268,8 +268,8 @@ def _reader() -> type:
 
     class HudiReader(DataSourceReader):  # type: ignore[misc]
         def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
-            self._asked, self._names = _Asked.of(options), tuple(names)
-            _kind(self._asked.given.query)
+            self._table, self._names = _TableQuery.of(options), tuple(names)
+            _kind(self._table.given.query)
             self._filter: list[Any] = []
 
         def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
@@ -279,7 +279,7 @@ def _reader() -> type:
             return filters
 
         def partitions(self) -> Sequence[Any]:
-            return _partitions(*self._asked.planned(self._names, self._filter or None))
+            return _partitions(*self._table.planned(self._names, self._filter or None))
 
         def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
             return _rows(partition)
@@ -292,20 +292,20 @@ def _stream() -> type:
 
     class HudiStream(DataSourceStreamReader):  # type: ignore[misc]
         def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
-            self._asked, self._names = _Asked.of(options), tuple(names)
-            self._asked.check_stream()
+            self._table, self._names = _TableQuery.of(options), tuple(names)
+            self._table.check_stream()
 
         def initialOffset(self) -> dict[str, str]:  # noqa: N802 - the names that Spark calls
-            return {_AT: self._asked.start()}
+            return {_AT: self._table.start()}
 
         def latestOffset(self) -> dict[str, str]:  # noqa: N802
-            return {_AT: self._asked.newest()}
+            return {_AT: self._table.newest()}
 
         def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[Any]:
             first, last = start[_AT], end[_AT]
             if last == EARLIEST or (first != EARLIEST and last <= first):
                 return []
-            return _partitions(*self._asked.between(first, last, self._names))
+            return _partitions(*self._table.between(first, last, self._names))
 
         def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
             return _rows(partition)
@@ -331,14 +331,14 @@ def _rows(partition: Any) -> Iterator[pa.RecordBatch]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TableQuery:
     """A table and what is asked of it by the options of the format, without a session."""
 
     path: str
     given: _Given
 
     @classmethod
-    def of(cls, options: Mapping[str, str]) -> "_Asked":
+    def of(cls, options: Mapping[str, str]) -> "_TableQuery":
         # Spark hands names down in lower case.
         names = {name.lower(): name for name in the_catalogue().names}
         given = _Given.of({names.get(name, name): text for name, text in options.items() if name.lower() != "path"})
