@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, RecoveryHints, TableDefinition, read_arrow
-from hudi_spark.testing import Effect, InProcess, WriteRequest, load_table
+from hudi_spark.testing import Effect, InProcess, TableServices, TableWriter, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
@@ -90,6 +90,15 @@ def test_what_is_read_is_what_was_there(tmp_path: Path, version: int, kind: str,
     with pytest.raises(HudiError, match="nothing to recover"):
         recover(table)
     assert dict(table.found()) == {**dict(before), "k1": 9.0, "k9": 9.0}
+
+
+def test_the_clock_of_this_computer_serves_where_the_properties_are_lost(tmp_path: Path) -> None:
+    """The time zone of the timeline stands in what is built again."""
+    table = grown(tmp_path / "table")
+    before = read_arrow(table.path).sort_by("id").to_pylist()
+    lose(table, "all")
+    TableServices(TableWriter(LocalStorage(table.path), InProcess())).recover(known(table))
+    assert read_arrow(table.path).sort_by("id").to_pylist() == before
 
 
 def test_earlier_states_are_not_answered(tmp_path: Path) -> None:

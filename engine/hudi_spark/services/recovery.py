@@ -66,6 +66,7 @@ from hudi_spark.table_state import (
     load_configuration,
     load_timeline,
     snapshot_at,
+    timeline_zone,
 )
 from hudi_spark.write import TableWork, metadata_content, requested_content
 
@@ -404,6 +405,8 @@ class _Recovery:
         else:
             defined = defined_table(self._storage, found, _left(self._storage), self.known)
         configuration = configuration_of(defined.properties)
+        # The properties that state the time zone may not be there yet.
+        self.work = replace(self.work, clock=self.work.clock.in_zone(lambda: timeline_zone(configuration)))
         timeline = load_timeline(self._storage, configuration)
         first_requested = _first_requested(self._storage, timeline)
         if timeline.completed_data() and not first_requested:
