@@ -181,7 +181,8 @@ def takes_new_keys(view: View, change: Change) -> bool:
     """
     if not change.found:
         return True
-    known = {key_of(row, view.configuration, change.group[1]) for row in base_rows(change.found, table_schema(view))}
+    stored = base_rows(view, change.found, table_schema(view))
+    known = {key_of(row, view.configuration, change.group[1]) for row in stored}
     return not change.found.log_files and any(one.key not in known and not one.is_delete for one in change.versions)
 
 
