@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TypeAlias
 
-from hudi_model.files import Field, Record, Schema, Value
+from hudi_model.files import HIDDEN, Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.schemas import HIDDEN
 
 Sources: TypeAlias = tuple[tuple[Field, Field | None], ...]
 """Columns, each with the stored one that it is, or none."""
@@ -22,7 +21,7 @@ EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 def conform(records: Iterable[Record], schema: Schema, where: str, stored: Schema | None = None) -> tuple[Record, ...]:
     """Stored rows with the table's columns: null for what a file lacks, beside the meta fields as they are.
 
-    Where nothing tells the columns of their file, rows have the table's already.
+    Where nothing says what columns their file has, rows have the table's already.
 
     Raises: SCHEMA_INCOMPATIBLE.
 

@@ -115,6 +115,10 @@ Clauses: MF-001, MF-010.
 """
 
 
+HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
+"""What a stored schema may name and a table's own columns do not have."""
+
+
 def value_at(values: Mapping[str, Value], name: str) -> Value:
     """The value of a column, or of the field of a struct that a name with points leads to.
 

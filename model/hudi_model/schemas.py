@@ -4,13 +4,10 @@ import datetime as dt
 from dataclasses import replace
 
 from hudi_model.actions import Instant
-from hudi_model.files import META_FIELDS, Field, Schema, SchemaVersion, Value, valid_records
+from hudi_model.files import HIDDEN, Field, Schema, SchemaVersion, Value, valid_records
 from hudi_model.tables import OpenTable, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, completed_data, is_committed
-
-HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
-"""What a stored schema may name and a table's own columns do not have."""
 
 KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 """Operations that rewrite rows; the schema they carry is the one they were planned with."""

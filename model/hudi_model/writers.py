@@ -11,7 +11,7 @@ from hudi_model.configuration import Configuration
 from hudi_model.conflicts import refuse_conflicts, refuse_mode, refuse_pending_clustering
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, entry, forget, perform
-from hudi_model.files import Field, FileSlice, GroupId, Schema
+from hudi_model.files import HIDDEN, Field, FileSlice, GroupId, Schema
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import configured_effects, with_metadata
@@ -19,7 +19,7 @@ from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
-from hudi_model.schemas import HIDDEN, table_schema
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
