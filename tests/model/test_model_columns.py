@@ -9,9 +9,10 @@ from decimal import Decimal
 import pytest
 from hudi_model.actions import CommitMetadata, TimelineEntry
 from hudi_model.columns import conform, java_text, promote, promoted
-from hudi_model.files import Damaged, Field, Record, Schema, SchemaVersion, Value
+from hudi_model.files import Damaged, Field, Record, Schema, SchemaVersion, Value, value_at
+from hudi_model.keys import key_text
 from hudi_model.queries import read_snapshot
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import with_ids
 from hudi_model.tables import SchemaFile, Table
 from hypothesis import given
@@ -113,6 +114,23 @@ def test_a_part_that_a_file_lacks_is_null_and_parts_are_widened_at_every_depth()
         "l": [{"m": 2.0, "n": None}, None],
         "m": {"k": "3", "z": None},
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("s.x", 1), ("s.t.y", 2), ("s.t.z", None), ("a.b", 3), ("a.c", None), ("q", None), ("n.x", None)]
+)
+def test_a_name_with_points_leads_into_structs(name: str, found: Value) -> None:
+    assert value_at({"s": {"x": 1, "t": {"y": 2}}, "a.b": 3, "a": 4, "n": None}, name) == found
+
+
+@pytest.mark.parametrize(("number", "text"), [(2.5, "2.5"), (0.1, "0.1"), (1e10, "1.0E10"), (math.inf, "Infinity")])
+def test_a_float_in_a_key_is_written_as_java_does(number: float, text: str) -> None:
+    assert key_text(number) == text
+
+
+def test_a_key_whose_digits_depend_on_a_width_is_unsupported() -> None:
+    with pytest.raises(Unsupported, match="virtual-keys"):
+        key_text(1.100000023841858)
 
 
 def test_a_struct_is_no_list() -> None:
