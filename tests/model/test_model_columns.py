@@ -117,7 +117,8 @@ def test_a_part_that_a_file_lacks_is_null_and_parts_are_widened_at_every_depth()
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("s.x", 1), ("s.t.y", 2), ("s.t.z", None), ("a.b", 3), ("a.c", None), ("q", None), ("n.x", None)]
+    ("name", "found"),
+    [("s.x", 1), ("s.t.y", 2), ("s.t.z", None), ("a.b", 3), ("a.c", None), ("q", None), ("n.x", None)],
 )
 def test_a_name_with_points_leads_into_structs(name: str, found: Value) -> None:
     assert value_at({"s": {"x": 1, "t": {"y": 2}}, "a.b": 3, "a": 4, "n": None}, name) == found
