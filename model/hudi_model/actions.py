@@ -1,11 +1,11 @@
 """Actions and their states, and what the files of a timeline hold of them, as far as the model needs it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
-from hudi_model.files import Damaged, Schema
+from hudi_model.files import Damaged, Schema, SchemaVersion
 from hudi_model.time import InstantTime
 
 
@@ -38,6 +38,8 @@ class CommitMetadata:
     replaced: frozenset[tuple[str, str]] = frozenset()
     schema: Schema | None = None
     extra: Mapping[str, str] | None = None
+    identified: SchemaVersion | None = field(default=None, compare=False)
+    """The columns with their ids, where the writer keeps them."""
 
 
 @dataclass(frozen=True, slots=True)

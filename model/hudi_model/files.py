@@ -54,6 +54,10 @@ class Field:
     name: str
     type: str
     default: Value = field(default=None, compare=False)
+    id: int | None = field(default=None, compare=False)
+    """What a column keeps when its name, its type or its place changes, where the table gives its columns ids."""
+    parts: tuple["Field", ...] = field(default=(), compare=False)
+    """The fields of a struct; the element of a list, or the value of a map, as a single one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,14 @@ class Schema:
     """The columns of a table or a block, meta fields left out."""
 
     fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersion:
+    """Columns with ids, from the commit on whose instant is the number; 0 for the first."""
+
+    number: int
+    schema: Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,22 @@ Clauses: MF-001, MF-010.
 """
 
 
+HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
+"""What a stored schema may name and a table's own columns do not have."""
+
+
+def value_at(values: Mapping[str, Value], name: str) -> Value:
+    """The value of a column, or of the field of a struct that a name with points leads to.
+
+    Clauses: DM-002, DM-031, MG-007.
+    """
+    column, _, inner = name.partition(".")
+    if name in values or not inner:
+        return values.get(name)
+    whole = values.get(column)
+    return value_at(whole, inner) if isinstance(whole, dict) else None
+
+
 def valid_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
     """The records of a base file or a data block, the changes of a change log, or the blocks of a log file.
 
@@ -136,6 +164,20 @@ class BaseFile:
     records: Records
     size: int = field(default=0, compare=False)
     """Bytes in storage, where it lies in one."""
+    schema: Schema | None = field(default=None, compare=False)
+    """Its columns, where it lies in storage."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The file outside of the table whose rows a bootstrapped base file has; `folder` is the one it lies in."""
+
+    partition: str
+    file_id: str
+    folder: str
+    path: str
+    records: Records
+    schema: Schema | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from hudi_model.actions import CommitMetadata, Instant, State
 from hudi_model.blocks import Change, blocks_of
+from hudi_model.columns import conform
 from hudi_model.configuration import is_true
 from hudi_model.files import (
     META_FIELDS,
@@ -26,7 +27,7 @@ from hudi_model.queries import Answer, Selection, is_own_column, query_instant, 
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import groups_of, inner_path, removed_files
-from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
+from hudi_model.schemas import KEEPS_SCHEMA, schema_of, table_schema
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
@@ -339,8 +340,10 @@ def image(record: Record | None, schema: Schema) -> Value:
 
     Clauses: CD-002.
     """
-    values = conform_record(record, schema, "change feed").values if record else {}
-    return {field.name: values[field.name] for field in schema.fields} if record else None
+    if record is None:
+        return None
+    values = conform((record,), schema, "change feed")[0].values
+    return {field.name: values[field.name] for field in schema.fields}
 
 
 def brings_changes(write: Instant) -> bool:
@@ -359,7 +362,11 @@ def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Read
 
     Clauses: CD-003, CD-005, CD-006.
     """
-    logged, touched = logged_changes(opened, write), groups_of(commit_metadata(write))
+    logged = {
+        group: tuple(in_columns(one, write, schema) for one in found)
+        for group, found in logged_changes(opened, write).items()
+    }
+    touched = groups_of(commit_metadata(write))
     after = view_at_end(opened, completion(write), readings)
     rows_after = group_rows(after, {one for one in touched if needs_after(logged.get(one))}, schema)
     before = view_without(after, write)
@@ -452,3 +459,18 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
         blocks = [valid_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
         logged[group_of(logs[path])] = sum(blocks, logged.get(group_of(logs[path]), ()))
     return logged
+
+
+def in_columns(change: CdcRecord, write: Instant, schema: Schema) -> CdcRecord:
+    """A logged change whose images have the table's columns; they were logged in those that the write states.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: CD-003, DM-004, DM-021.
+    """
+    stored = schema_of(write) if commit_metadata(write).schema else None
+    before, after = (
+        conform((image,), schema, "change feed", stored)[0] if image else None
+        for image in (change.before, change.after)
+    )
+    return CdcRecord(change.operation, change.key, before, after)

@@ -1,9 +1,11 @@
 """Record keys: read from the meta field, or rebuilt from the key fields where a table stores none."""
 
 import datetime as dt
+from decimal import Decimal
 
+from hudi_model.columns import digits_of, java_text, narrowed
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.files import Record, Value
+from hudi_model.files import Record, Value, value_at
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -31,11 +33,12 @@ def composed_key(record: Record, fields: tuple[str, ...], where: str) -> str:
 
     Clauses: DM-001, DM-002.
     """
-    if not fields or all(record.values.get(name) in (None, "", b"") for name in fields):
+    values = [value_at(record.values, name) for name in fields]
+    if all(value in (None, "", b"") for value in values):
         raise Rejection(Reason.KEY_MISSING, "DM-002", where, "a record has no value in any key field")
     if len(fields) == 1:
-        return key_text(record.values[fields[0]])
-    return ",".join(f"{name}:{key_part(record.values.get(name))}" for name in fields)
+        return key_text(values[0])
+    return ",".join(f"{name}:{key_part(value)}" for name, value in zip(fields, values, strict=True))
 
 
 def key_part(value: Value) -> str:
@@ -47,7 +50,7 @@ def key_part(value: Value) -> str:
 
 
 def key_text(value: Value) -> str:
-    """A value as record keys spell it: a moment as microseconds since 1970.
+    """A value as record keys spell it: a moment as microseconds since 1970, a float as Java writes it.
 
     Raises: unsupported `virtual-keys`.
 
@@ -58,9 +61,23 @@ def key_text(value: Value) -> str:
     if isinstance(value, dt.datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
         return str((moment - UNIX_EPOCH) // dt.timedelta(microseconds=1))
-    if isinstance(value, float | bytes | dt.time | list | dict) or value is None:
+    if isinstance(value, float):
+        return float_text(value)
+    if isinstance(value, bytes | dt.time | list | dict) or value is None:
         raise Unsupported("virtual-keys")
     return str(value)
+
+
+def float_text(value: float) -> str:
+    """A float as record keys spell it.
+
+    Raises: unsupported `virtual-keys` for one whose digits depend on the width in which it was stored.
+
+    Clauses: DM-002.
+    """
+    if narrowed(value) == value and float(digits_of(value, "float32")) != value:
+        raise Unsupported("virtual-keys")
+    return java_text(Decimal(repr(value)))
 
 
 def stored_key(key: str, configuration: Configuration) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from hudi_model.files import Delete, Ordering, Record, Value
+from hudi_model.files import Delete, Ordering, Record, Value, value_at
 
 
 class MergeMode(StrEnum):
@@ -128,7 +128,7 @@ def ordering_of(values: Mapping[str, Value], rule: MergeRule) -> tuple[Value, ..
 
     Clauses: MG-007, MG-011, PL-008.
     """
-    found = tuple(values.get(name) for name in rule.ordering)
+    found = tuple(value_at(values, name) for name in rule.ordering)
     if not found or None in found:
         return None
     return binlog_position(found[0]) if rule.ordering == ("_event_seq",) and rule.payload else found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from hudi_model.columns import source_of
 from hudi_model.files import META_FIELDS, DataBlock, Record, Schema, Value
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater, ordering_of
 from hudi_model.rejection import Reason, Rejection
@@ -123,13 +124,13 @@ def kept(rule: MergeRule, older: Version, newer: Version) -> Version:
     return Version(found.key, Record({**found.record.values, **late}), found.ordering, found.partial)
 
 
-def columns_of_block(block: DataBlock, schema: Schema) -> Schema:
-    """The table's columns that a block's records set: all, or in a partial block those of its own schema.
+def columns_of_block(block: DataBlock, schema: Schema, stored: Schema | None) -> Schema:
+    """The table's columns that a block's records set: all, or in a partial block those that it holds.
 
-    Clauses: MG-021, MG-022.
+    Clauses: MG-021, MG-022, DM-021.
     """
-    own = {field.name for field in (block.schema or schema).fields}
-    return Schema(tuple(one for one in schema.fields if one.name in own)) if block.partial else schema
+    own = (stored or schema).fields
+    return Schema(tuple(one for one in schema.fields if source_of(one, own))) if block.partial else schema
 
 
 Merge: TypeAlias = Callable[[MergeRule, Version, Version], Version]

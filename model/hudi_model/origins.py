@@ -1,4 +1,4 @@
-"""Columns that files leave out: a table that drops its partition columns has their values in its paths alone."""
+"""What files leave out: partition columns whose values paths have, and rows that a bootstrapped table has elsewhere."""
 
 import datetime as dt
 import re
@@ -22,15 +22,18 @@ from hudi_model.files import (
     Record,
     Records,
     Schema,
+    SourceFile,
     Value,
 )
 from hudi_model.partitions import DEFAULT_PARTITION, ENCODED
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.slicing import data_files
+from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table
+from hudi_model.time import BOOTSTRAPS
 
 DROPPED = "hoodie.datasource.write.drop.partition.columns"
 SLASHED = "hoodie.datasource.write.slash.separated.date.partitioning"
+BOOTSTRAPPED = "hoodie.bootstrap.base.path"
 TRUTHS = {"true": True, "false": False}
 
 
@@ -65,13 +68,111 @@ def drops_columns(table: Table) -> bool:
     return isinstance(stated, Mapping) and is_true(stated, DROPPED)
 
 
-def refuse_dropped_columns(table: Table) -> None:
-    """Nothing, unless a writer would have to leave the partition columns out.
+def refuse_to_write(table: Table) -> None:
+    """Nothing, unless a writer would have to leave columns out, to look for rows elsewhere, or to keep ids of columns.
 
-    Raises: unsupported `drop-partition-columns`.
+    Raises: unsupported `drop-partition-columns`, `bootstrap`, `schema-evolution`.
     """
+    contents = (one.content for one in table.timeline)
     if drops_columns(table):
         raise Unsupported("drop-partition-columns")
+    if is_bootstrapped(table):
+        raise Unsupported("bootstrap")
+    if any(isinstance(one, CommitMetadata) and one.identified for one in contents):
+        raise Unsupported("schema-evolution")
+
+
+def is_bootstrapped(table: Table) -> bool:
+    """Whether the properties name a place outside of the table that it has its first rows from.
+
+    Clauses: BF-012.
+    """
+    stated = table.properties or table.backup_properties
+    return isinstance(stated, Mapping) and bool(stated.get(BOOTSTRAPPED))
+
+
+def with_all_columns(table: Table) -> Table:
+    """The table as if its files held all that they leave out.
+
+    Clauses: BF-012, DM-022.
+    """
+    return with_columns_of_paths(with_rows_of_sources(table))
+
+
+def with_rows_of_sources(table: Table) -> Table:
+    """The table as if the base files of a bootstrap of meta fields held the rows of their sources.
+
+    Clauses: BF-012.
+    """
+    if not is_bootstrapped(table):
+        return table
+    stated = [one.content.schema for one in table.timeline if isinstance(one.content, CommitMetadata)]
+    columns = next((schema for schema in stated if schema), Schema(()))
+    return replace(table, base_files=tuple(with_rows_of_source(one, table, columns) for one in table.base_files))
+
+
+def with_rows_of_source(file: BaseFile, table: Table, columns: Schema) -> BaseFile:
+    """A base file with the columns of its source, row by row, and those that only the source's folders name.
+
+    Clauses: BF-012.
+    """
+    if file.instant != BOOTSTRAPS[0] or not isinstance(file.records, tuple):
+        return file
+    source = source_of_file(file, table)
+    if isinstance(source, Damaged):
+        return replace(file, records=source)
+    named = {name: text for name, text in folders_of(source) if name in {one.name for one in columns.fields}}
+    added = Schema(tuple(one for one in columns.fields if one.name in named))
+    records = stitched(file.records, source, named, added)
+    return replace(file, records=records, schema=source.schema and appended(source.schema, added))
+
+
+def source_of_file(file: BaseFile, table: Table) -> SourceFile | Damaged:
+    """The source of a bootstrapped base file, as the index has it.
+
+    Clauses: BF-012.
+    """
+    if isinstance(table.sources, Damaged):
+        return table.sources
+    same = (one for one in table.sources if (one.partition, one.file_id) == group_of(file))
+    absent = Damaged(Reason.BASE_FILE_MISSING, "BF-012", file.name, "the bootstrap index names no file for it")
+    return next(same, absent)
+
+
+def stitched(metas: tuple[Record, ...], source: SourceFile, named: Mapping[str, str], columns: Schema) -> Records:
+    """The rows of a source, each with its meta fields and with the values of the columns that folders name.
+
+    Clauses: BF-012.
+    """
+    if not isinstance(source.records, tuple):
+        return source.records
+    if len(source.records) != len(metas):
+        detail = f"it has {len(source.records)} rows, the base file has {len(metas)}"
+        return Damaged(Reason.BASE_FILE_CORRUPT, "BF-012", source.path, detail)
+    try:
+        values = {one.name: folder_value(named[one.name], one) for one in columns.fields}
+    except (ValueError, KeyError, InvalidOperation):
+        detail = f"the folder {source.folder!r} has no value of its column's type"
+        return Damaged(Reason.SCHEMA_INCOMPATIBLE, "BF-012", source.path, detail)
+    pairs = zip(source.records, metas, strict=True)
+    return tuple(Record({**values, **data.values, **meta.values}) for data, meta in pairs)
+
+
+def folders_of(source: SourceFile) -> list[tuple[str, str]]:
+    """The columns that the folders of a source name, each with its text.
+
+    Clauses: BF-012.
+    """
+    parts = (folder.partition("=") for folder in source.folder.split("/"))
+    return [(name, text) for name, separator, text in parts if separator]
+
+
+def folder_value(text: str, column: Field) -> Value:
+    """The value of a column that only a source's folder has; Spark encodes such texts.
+
+    Clauses: BF-012.
+    """
+    return None if text == DEFAULT_PARTITION else value_of_text(unquote_to_bytes(text).decode(), column.type)
 
 
 def with_columns_of_paths(table: Table) -> Table:
@@ -92,7 +193,7 @@ def with_columns_of_paths(table: Table) -> Table:
     values = {one: path_values(one, columns, configuration) for one in folders}
     return replace(
         table,
-        base_files=tuple(with_values_of_base(one, values[one.partition]) for one in table.base_files),
+        base_files=tuple(with_values_of_base(one, values[one.partition], columns) for one in table.base_files),
         log_files=tuple(with_values_of_log(one, values[one.partition], columns) for one in table.log_files),
         timeline=tuple(replace(one, content=with_fields(one.content, columns)) for one in table.timeline),
         create_schema=table.create_schema and appended(table.create_schema, columns),
@@ -187,12 +288,13 @@ def with_values(records: Records, values: PathValues) -> Records:
     return tuple(Record({**one.values, **values}) for one in records)
 
 
-def with_values_of_base(file: BaseFile, values: PathValues) -> BaseFile:
+def with_values_of_base(file: BaseFile, values: PathValues, columns: Schema) -> BaseFile:
     """A base file as if it held the partition columns.
 
     Clauses: DM-022.
     """
-    return replace(file, records=with_values(file.records, values))
+    schema = file.schema and appended(file.schema, columns)
+    return replace(file, records=with_values(file.records, values), schema=schema)
 
 
 def with_values_of_log(file: LogFile, values: PathValues, columns: Schema) -> LogFile:

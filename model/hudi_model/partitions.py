@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import reduce
 
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.files import Record, Value
+from hudi_model.files import Record, Value, value_at
 from hudi_model.keys import UNIX_EPOCH, composed_key, key_text
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
@@ -73,7 +73,9 @@ def partition_path(record: Record, configuration: Configuration) -> str:
     usual = "TIMESTAMP" if key_generator(configuration) == "TIMESTAMP" else "SIMPLE"
     stated = configuration.properties.get("hoodie.table.partition.fields", "").split(",")
     fields = (part.strip().partition(":") for part in stated if part.strip())
-    return "/".join(folder(record.values.get(name), name, kind or usual, configuration) for name, _, kind in fields)
+    return "/".join(
+        folder(value_at(record.values, name), name, kind or usual, configuration) for name, _, kind in fields
+    )
 
 
 def own_path(record: Record, configuration: Configuration) -> str:

@@ -16,8 +16,8 @@ from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, validated_snapshot
 from hudi_model.rejection import Rejection
-from hudi_model.schemas import table_schema
-from hudi_model.tables import RELEASED, Readings, Table, View
+from hudi_model.schemas import table_schema, versions_by_id
+from hudi_model.tables import RELEASED, OpenTable, Readings, Table, View
 
 Truth: TypeAlias = frozenset[bool | None]
 """What a filter may be for the rows of a slice: true, false, unknown."""
@@ -51,7 +51,12 @@ def read_pruned(table: Table, form: Any, readings: Readings = RELEASED, selectio
 
 
 def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:
-    """The slices in which a filter may be true for some row."""
+    """The slices in which a filter may be true for some row; no index knows the rows of a bootstrapped table's sources.
+
+    Clauses: BF-012, IX-051.
+    """
+    if view.table.state.sources:
+        return tuple(slices)
     schema, known = Schema((*META_SCHEMA, *table_schema(view).fields)), usable(view.table.state)
     return tuple(one for one in slices if True in possible(form, facts_of(view, one, known), schema))
 
@@ -114,6 +119,8 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
     here = {one.removeprefix(prefix) for one, group in located.items() if group == place}
 
     def ranges(function: str, column: str) -> list[list[Any]]:
+        if not is_unchanged(view.table, column):
+            return []
         own = (rows for one, rows in known.values() if (one.kind, one.function) == ("column_stats", function))
         statistics = [slice_statistics(view, found, rows, column) for rows in own]
         if function == "identity" and "partition_stats" in known:
@@ -121,6 +128,8 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
         return [one for one in statistics if one]
 
     def lacks(function: str, column: str, value: Value) -> bool:
+        if not is_unchanged(view.table, column):
+            return False
         key = key_of_value(configuration, column, value) if function == "identity" else None
         excluded = [index is not None and key is not None and key not in here]
         if (function, (column,)) == ("identity", configuration.partition_by):
@@ -135,6 +144,18 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
         return any(excluded)
 
     return Facts(ranges, lacks)
+
+
+def is_unchanged(table: OpenTable, column: str) -> bool:
+    """Whether a column with an id has had its name and its type since the first version that has it.
+
+    Indexes know columns by the names and in the types of the time at which a file was written.
+
+    Clauses: IX-054, DM-021.
+    """
+    fields = {(one.id, one.name, one.type) for version in versions_by_id(table) for one in version.schema.fields}
+    named = {one for one in fields if one[1] == column}
+    return len([one for one in fields if one[0] in {found[0] for found in named}]) <= 1 and len(named) <= 1
 
 
 def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:

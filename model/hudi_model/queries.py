@@ -16,7 +16,7 @@ from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_mi
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, path_of, present_groups, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, is_within, open_table, view_at
-from hudi_model.time import MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
+from hudi_model.time import BOOTSTRAPS, MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
 from hudi_model.timeline import Timeline, completed_actions
 
 META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
@@ -43,10 +43,12 @@ def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
 def query_instant(text: str) -> InstantTime:
     """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
 
-    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
+    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar, and not that of a bootstrap.
 
-    Clauses: TM-001, TM-002.
+    Clauses: TM-001, TM-002, BF-012.
     """
+    if text in BOOTSTRAPS:
+        return widen(InstantTime(text))
     if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
         moment_of(InstantTime(text))
         return widen(InstantTime(text))

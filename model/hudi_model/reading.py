@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hudi_model.blocks import Change, effective_blocks
+from hudi_model.columns import conform
 from hudi_model.configuration import Configuration
 from hudi_model.files import DataBlock, Delete, FileSlice, Record, Schema, valid_deletes, valid_records
 from hudi_model.keys import key_of, stored_key
@@ -17,7 +18,7 @@ from hudi_model.merge_rules import (
     version_of_row,
 )
 from hudi_model.merging import columns_of_block, merge_slice
-from hudi_model.schemas import conform, logical_of_physical
+from hudi_model.schemas import logical_of_physical, stored_columns
 from hudi_model.slicing import path_of
 from hudi_model.tables import View, is_within
 from hudi_model.time import InstantTime
@@ -32,7 +33,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
 
     Clauses: RD-004, RD-009, RD-017, BF-004, LF-013.
     """
-    rows = base_rows(found, schema)
+    rows = base_rows(view, found, schema)
     if not found.log_files:
         return rows
     rule = table_rule(view)
@@ -51,16 +52,18 @@ def with_every_column(row: Record, schema: Schema) -> Record:
     return Record({**row.values, **missing}) if missing else row
 
 
-def base_rows(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+def base_rows(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
     """The rows of a slice's base file; none where there is no base file.
 
     Raises: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE; unsupported formats.
 
-    Clauses: RD-009, BF-004.
+    Clauses: RD-009, BF-004, DM-021.
     """
-    if found.base_file is None:
+    file = found.base_file
+    if file is None:
         return ()
-    return conform(valid_records(found.base_file.records), schema, path_of(found.base_file))
+    stored = stored_columns(view.table, file.schema, file.instant)
+    return conform(valid_records(file.records), schema, path_of(file), stored)
 
 
 def block_counts(view: View, instant: InstantTime) -> bool:
@@ -79,25 +82,25 @@ def log_versions(view: View, found: FileSlice, schema: Schema, rule: MergeRule) 
     Clauses: LF-013, LF-016.
     """
     blocks = effective_blocks(found.log_files, lambda instant: block_counts(view, instant))
-    return tuple(version for block in blocks for version in block_versions(view.configuration, block, schema, rule))
+    return tuple(version for block in blocks for version in block_versions(view, block, schema, rule))
 
 
-def block_versions(configuration: Configuration, block: Change, schema: Schema, rule: MergeRule) -> Iterator[Version]:
+def block_versions(view: View, block: Change, schema: Schema, rule: MergeRule) -> Iterator[Version]:
     """The versions in one block, in their order.
 
     Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
 
-    Clauses: LF-013, MG-008, MG-021, MG-022.
+    Clauses: LF-013, MG-008, MG-021, MG-022, DM-021.
     """
-    where = f"log block of {block.instant}"
+    where, configuration = f"log block of {block.instant}", view.configuration
     if not isinstance(block, DataBlock):
         for delete in valid_deletes(block.deletes):
             known = with_logical_ordering(with_stored_key(delete, configuration), schema, rule)
             yield version_of_delete(known, rule)
         return
-    stored = valid_records(block.records)
-    columns = columns_of_block(block, schema)
-    for whole, row in zip(stored, conform(stored, columns, where), strict=True):
+    records, stored = valid_records(block.records), stored_columns(view.table, block.schema, block.instant)
+    columns = columns_of_block(block, schema, stored)
+    for whole, row in zip(records, conform(records, columns, where, stored), strict=True):
         marks = Record({**whole.values, **row.values})
         version = version_of_record(marks, key_of(row, configuration, where), rule)
         yield Version(version.key, version.record and row, version.ordering, partial=columns is not schema)

@@ -1,16 +1,13 @@
-"""The table's columns at the read time, and stored rows brought to them."""
+"""The table's columns at the read time, and those of a file: by name, or by ids that columns keep."""
 
 import datetime as dt
-from collections.abc import Iterable
+from dataclasses import replace
 
 from hudi_model.actions import Instant
-from hudi_model.files import META_FIELDS, Field, Record, Schema, Value
-from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.tables import View, visible_commits
-from hudi_model.timeline import commit_metadata, completed_data
-
-HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
-"""What a stored schema may name and a table's own columns do not have."""
+from hudi_model.files import HIDDEN, Field, Schema, SchemaVersion, Value, valid_records
+from hudi_model.tables import OpenTable, View, visible_commits
+from hudi_model.time import InstantTime
+from hudi_model.timeline import commit_metadata, completed_data, is_committed
 
 KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 """Operations that rewrite rows; the schema they carry is the one they were planned with."""
@@ -24,7 +21,7 @@ def table_schema(view: View) -> Schema:
     As of a time before every commit they are those of today.
     Without any such commit the schema given at creation holds, and without that there are no columns.
 
-    Raises: TIMELINE_FILE_CORRUPT; unsupported `schema-evolution`.
+    Raises: TIMELINE_FILE_CORRUPT.
 
     Clauses: DM-003.
     """
@@ -38,16 +35,86 @@ def table_schema(view: View) -> Schema:
 
 
 def schema_of(commit: Instant) -> Schema:
-    """The columns that a commit states.
+    """The columns that a commit states, with their ids where it states those.
 
-    Raises: unsupported `schema-evolution` where columns are known by id.
-
-    Clauses: DM-003, MF-002.
+    Clauses: DM-003, DM-021, MF-002.
     """
     metadata = commit_metadata(commit)
-    if (metadata.extra or {}).get("latest_schema"):
-        raise Unsupported("schema-evolution")
-    return without_meta_fields(metadata.schema or Schema(()))
+    schema = without_meta_fields(metadata.schema or Schema(()))
+    return with_ids(schema, metadata.identified.schema) if metadata.identified else schema
+
+
+def with_ids(schema: Schema, known: Schema) -> Schema:
+    """Columns with the ids of the known ones of the same names; what is not known has none.
+
+    Clauses: DM-021.
+    """
+    return Schema(tuple(with_id(field, known.fields) for field in schema.fields))
+
+
+def with_id(field: Field, known: tuple[Field, ...]) -> Field:
+    """A column with the id of the known one of its name, its parts likewise.
+
+    Clauses: DM-021.
+    """
+    same = next((one for one in known if one.name == field.name), None)
+    if same is None:
+        return field
+    return replace(field, id=same.id, parts=tuple(with_id(part, same.parts) for part in field.parts))
+
+
+def versions_by_id(table: OpenTable) -> tuple[SchemaVersion, ...]:
+    """Every known version of a table's columns with ids, oldest first: those of commits, and of the newest history.
+
+    What a commit that did not complete left counts nothing.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: DM-020, DM-021.
+    """
+    stated = [one.identified for one in map(commit_metadata, completed_data(table.timeline)) if one.identified]
+    if not stated:
+        return ()
+    files = [one for one in table.state.schema_files if is_committed(table.timeline, one.instant)]
+    newest = max(files, key=lambda one: one.instant, default=None)
+    kept = [one for one in valid_records(newest.versions if newest else ()) if is_of_commit(table, one)]
+    versions = {one.number: one for one in (*kept, *stated)}
+    return tuple(versions[number] for number in sorted(versions))
+
+
+def is_of_commit(table: OpenTable, version: SchemaVersion) -> bool:
+    """Whether a version of the columns is the first, or its commit completed.
+
+    Clauses: DM-020.
+    """
+    return version.number == 0 or is_committed(table.timeline, InstantTime(str(version.number)))
+
+
+def columns_as_of(table: OpenTable, instant: InstantTime) -> Schema | None:
+    """The columns with the ids that they had for the write of an instant; None where columns have no ids.
+
+    They are those that its commit states, or the newest known ones that are not newer; the oldest where none is so old.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: DM-021.
+    """
+    versions = versions_by_id(table)
+    commits = (one for one in completed_data(table.timeline) if one.requested == instant)
+    stated = [one.identified for one in map(commit_metadata, commits) if one.identified]
+    older = [one for one in versions if one.number <= int(instant)]
+    return (stated or older or versions[:1])[-1].schema if versions else None
+
+
+def stored_columns(table: OpenTable, own: Schema | None, instant: InstantTime) -> Schema | None:
+    """The columns of a file or a block of an instant, with the ids that they had then.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: DM-021.
+    """
+    then = columns_as_of(table, instant)
+    return with_ids(own, then) if own and then else own or then
 
 
 def without_meta_fields(schema: Schema) -> Schema:
@@ -56,51 +123,6 @@ def without_meta_fields(schema: Schema) -> Schema:
     Clauses: MF-001, MF-002.
     """
     return Schema(tuple(field for field in schema.fields if field.name not in HIDDEN))
-
-
-def conform(records: Iterable[Record], schema: Schema, where: str) -> tuple[Record, ...]:
-    """Stored rows with the table's columns: null for what a file lacks, beside the meta fields as they are.
-
-    Raises: SCHEMA_INCOMPATIBLE.
-
-    Clauses: DM-004.
-    """
-    return tuple(conform_record(record, schema, where) for record in records)
-
-
-def conform_record(record: Record, schema: Schema, where: str) -> Record:
-    """One stored row with the table's columns.
-
-    Raises: SCHEMA_INCOMPATIBLE.
-
-    Clauses: DM-004.
-    """
-    values = {name: value for name, value in record.values.items() if name in HIDDEN}
-    for field in schema.fields:
-        values[field.name] = promote(record.values.get(field.name), field, where)
-    return Record(values)
-
-
-def promote(value: Value, field: Field, where: str) -> Value:
-    """A stored value in the table's type: an integer may stand where the table has grown to a float or to text.
-
-    Raises: SCHEMA_INCOMPATIBLE where the table's type cannot hold the value; unsupported `schema-evolution` for a float
-    where the table has text, since its digits depend on the width in which it was stored.
-
-    Clauses: DM-004.
-    """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and field.type in ("float32", "float64"):
-        return float(value)  # type: ignore[arg-type]
-    if is_number and field.type == "string":
-        if isinstance(value, float):
-            raise Unsupported("schema-evolution")
-        return str(value)
-    wrong = isinstance(value, float) and field.type in ("int32", "int64")
-    if wrong or (isinstance(value, str) and field.type in ("int32", "int64", "float32", "float64", "boolean")):
-        detail = f"column {field.name!r} holds {value!r}, the table has {field.type}"
-        raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, detail)
-    return value
 
 
 def logical_of_physical(value: Value, kind: str) -> Value:

@@ -109,7 +109,7 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
     Clauses: OW-015, OW-017, TT-001.
     """
     rule, where = table_rule(view), change.group[1]
-    stored = base_rows(change.found, schema) if change.found else ()
+    stored = base_rows(view, change.found, schema) if change.found else ()
     old = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in stored)
     rows = (*stored, *(one.record for one in change.versions if one.record and not one.is_delete))
     if not change.appended:

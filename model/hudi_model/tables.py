@@ -10,8 +10,7 @@ from enum import StrEnum
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, valid_properties
-from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
-from hudi_model.rejection import Unsupported
+from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema, SchemaVersion, SourceFile
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import (
     Timeline,
@@ -64,6 +63,14 @@ class History:
     archived_log: tuple[ArchivedInstant, ...] = ()
     unreadable: tuple[Damaged, ...] = ()
     """Files that do not parse; each matters only once a reader follows a name to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """The versions of the schema that a commit left in `.hoodie/.schema`."""
+
+    instant: InstantTime
+    versions: tuple[SchemaVersion, ...] | Damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,10 @@ class Table:
     """The metadata table, a table of its own."""
     indexes: tuple[IndexDefinition, ...] = ()
     """Of a metadata table: the definitions of its indexes."""
+    schema_files: tuple[SchemaFile, ...] = field(default=(), compare=False)
+    """The history of the columns, where they have ids."""
+    sources: tuple[SourceFile, ...] | Damaged = field(default=(), compare=False)
+    """The files that a bootstrapped table has its first rows from."""
     evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
     """What storage shows beside the state, for a check."""
 
@@ -163,14 +174,11 @@ class OpenTable:
 def open_table(table: Table) -> OpenTable:
     """The table as questions use it.
 
-    Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED;
-    unsupported `bootstrap`.
+    Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED.
 
     Clauses: PR-002, PR-004, VR-002, VR-006, TL-012, TL-016.
     """
     configuration = configure(valid_properties(table.properties, table.backup_properties))
-    if configuration.properties.get("hoodie.bootstrap.base.path"):
-        raise Unsupported("bootstrap")
     for damaged in table.malformed:
         raise damaged.refusal()
     entries = entries_of_layout(table.timeline, configuration.timeline_layout)

@@ -142,7 +142,7 @@ def known_rows(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
     schema = table_schema(view)
     gone, alive = Known(dict), Known(dict)
     for one in snapshot_slices(view):
-        for row in base_rows(one, schema):
+        for row in base_rows(view, one, schema):
             gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)][group_of(one)] = None
         for row in read_slice(view, one, schema):
             alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)][group_of(one)] = row

@@ -14,6 +14,9 @@ EPOCH = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
 SECONDS_DIGITS = 14
 """The old form: yyyyMMddHHmmss."""
 
+BOOTSTRAPS = ("00000000000001", "00000000000002")
+"""The instants of a bootstrap, of meta fields alone and of whole rows; they are no moments."""
+
 MILLISECONDS_DIGITS = 17
 """The current form: yyyyMMddHHmmssSSS."""
 

@@ -11,7 +11,7 @@ from hudi_model.configuration import Configuration
 from hudi_model.conflicts import refuse_conflicts, refuse_mode, refuse_pending_clustering
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, entry, forget, perform
-from hudi_model.files import Field, FileSlice, GroupId, Schema
+from hudi_model.files import HIDDEN, Field, FileSlice, GroupId, Schema
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import configured_effects, with_metadata
@@ -19,7 +19,7 @@ from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
-from hudi_model.schemas import HIDDEN, table_schema
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
@@ -181,7 +181,8 @@ def takes_new_keys(view: View, change: Change) -> bool:
     """
     if not change.found:
         return True
-    known = {key_of(row, view.configuration, change.group[1]) for row in base_rows(change.found, table_schema(view))}
+    stored = base_rows(view, change.found, table_schema(view))
+    known = {key_of(row, view.configuration, change.group[1]) for row in stored}
     return not change.found.log_files and any(one.key not in known and not one.is_delete for one in change.versions)
 
 

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hudi_conformance.corpus.golden.building import TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
+from hudi_conformance.corpus.golden.building import budget_of, build, index, table_folders
 from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.golden.checking import archive_differences
 from hudi_conformance.corpus.golden.cli import app
@@ -71,8 +71,7 @@ def test_each_table_is_whole_and_within_its_budget(folder: Path) -> None:
     entries = listed(folder)
 
     assert manifest.differences(entries, contents(folder / ARCHIVE)) == []
-    has_metadata_table = any(entry.path.startswith(".hoodie/metadata/") for entry in entries)
-    assert sum(entry.size for entry in entries) <= (WITH_METADATA_TABLE if has_metadata_table else TABLE_BUDGET)
+    assert sum(entry.size for entry in entries) <= budget_of(entries)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())

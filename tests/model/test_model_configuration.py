@@ -2,7 +2,7 @@ import pytest
 from hudi_model.configuration import configure, is_read, overlay, property_names, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import Damaged
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table, open_table
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,8 +111,3 @@ def test_a_malformed_timeline_name_closes_the_table() -> None:
     with pytest.raises(Rejection) as caught:
         open_table(closed)
     assert caught.value.reason is Reason.INSTANT_MALFORMED
-
-
-def test_tables_whose_rows_are_outside_of_them_are_unsupported() -> None:
-    with pytest.raises(Unsupported, match="bootstrap"):
-        open_table(table([], settings={**properties(), "hoodie.bootstrap.base.path": "/elsewhere"}))

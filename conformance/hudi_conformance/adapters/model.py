@@ -58,6 +58,8 @@ FEATURES = (
     "history",
     "clock",
     "schema-evolution",
+    "schema-on-read",
+    "bootstrap",
     "drop-partition-columns",
     "incremental",
     "cdc",

@@ -33,7 +33,7 @@ from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
-from hudi_conformance.bridge.schemas import model_schema
+from hudi_conformance.bridge.schemas import arrow_columns, model_schema
 
 UNREAD: Final = "unread"
 """The feature for which content stands that nobody has looked at."""
@@ -41,11 +41,18 @@ UNREAD: Final = "unread"
 
 def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
     """A base file with its records, or with what stands for records that do not decode."""
-    records = decoded(lambda: _records(read_base_file(storage, path), path, Reason.BASE_FILE_CORRUPT, "BF-004"))
-    instant = InstantTime(name.instant)
+    found = decoded(lambda: base_content(storage, path))
+    records, schema = found if isinstance(found, tuple) else (found, None)
+    instant, size = InstantTime(name.instant), storage.size(path)
     return BaseFile(
-        partition, name.file_id, name.write_token, instant, name.extension, str(name), records, storage.size(path)
+        partition, name.file_id, name.write_token, instant, name.extension, str(name), records, size, schema
     )
+
+
+def base_content(storage: Storage, path: str) -> tuple[tuple[Record, ...], Schema]:
+    """The rows of a base file, and its columns."""
+    stored = read_base_file(storage, path)
+    return _records(stored, path, Reason.BASE_FILE_CORRUPT, "BF-004"), arrow_columns(stored.schema)
 
 
 def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:

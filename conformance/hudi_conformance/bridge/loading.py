@@ -22,6 +22,7 @@ from hudi_model.configuration import Properties, timeline_layout, valid_properti
 from hudi_model.effects import timeline_folder
 from hudi_model.files import BaseFile, Damaged, LogFile, Schema
 from hudi_model.metadata import SCHEMA
+from hudi_model.origins import BOOTSTRAPPED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import History, Table
 from hudi_model.time import InstantTime
@@ -33,7 +34,7 @@ from hudi_conformance.bridge.metadata_forms import index_forms
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
 from hudi_conformance.bridge.remembering import Remembered, RememberedTables
 from hudi_conformance.bridge.schemas import model_schema
-from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers
+from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers, load_schema_files, load_sources
 from hudi_conformance.bridge.timeline_contents import load_content
 
 METADATA_FOLDER = ".hoodie"
@@ -92,7 +93,8 @@ def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
     if main is None and backup is None:
         # No table: whatever else lies there, perhaps a whole disk, is not looked at.
         return Table(None, None, (), (), ())
-    timeline, malformed = _timeline(storage, _timeline_place(main, backup))
+    place = _timeline_place(main, backup)
+    timeline, malformed = _timeline(storage, place)
     base_files, log_files, partitions = _data_files(storage, files)
     return Table(
         main,
@@ -106,6 +108,8 @@ def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
         partitions,
         load_markers(storage),
         load_heartbeats(storage),
+        schema_files=load_schema_files(storage, place[1]) if place else (),
+        sources=load_sources(storage, _bootstrap_base(main, backup)),
     )
 
 
@@ -132,6 +136,14 @@ def _create_schema(main: Properties, backup: Properties) -> Schema | None:
         text = valid_properties(main, backup).get(CREATE_SCHEMA)
         return model_schema(record_schema(text, PROPERTIES_FILE)) if text else None
     except (Rejection, FormatError, UnsupportedFormat):
+        return None
+
+
+def _bootstrap_base(main: Properties, backup: Properties) -> str | None:
+    """The folder that a table was bootstrapped from; None for any other table."""
+    try:
+        return valid_properties(main, backup).get(BOOTSTRAPPED)
+    except (Rejection, Unsupported):
         return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from hudi_adapter.rows import Rows, rows_of_mappings
 from hudi_model import incremental, pruning, queries
 from hudi_model import tables as readings_of_model
-from hudi_model.origins import with_columns_of_paths
+from hudi_model.origins import with_all_columns
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Readings, Table
 from hudi_model.time import InstantTime
@@ -44,7 +44,7 @@ def evaluate(table: Table, op: str, params: Mapping[str, Any], readings: Reading
     """
     if op not in OPERATIONS:
         raise Unsupported(op)
-    return OPERATIONS[op](with_columns_of_paths(table), params, readings)
+    return OPERATIONS[op](with_all_columns(table), params, readings)
 
 
 def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:

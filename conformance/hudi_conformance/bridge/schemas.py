@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, cast
@@ -12,10 +13,13 @@ from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapTy
 from hudi_adapter.rows import logical_type
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
-from hudi_model.files import Field, Schema, Value
+from hudi_format.table import internal_schema
+from hudi_model.files import Field, Schema, SchemaVersion, Value
 
 AvroSchema = Mapping[str, Any]
 _SCHEMAS_KEPT: Final = 128
+_ELEMENT: Final = "element"
+_VALUE: Final = "value"
 
 _AVRO: Mapping[str, Any] = {
     "boolean": "boolean",
@@ -45,11 +49,46 @@ def _columns(text: str) -> Schema:
     columns = (field for field in arrow_schema(text) if field.name not in META_FIELDS)
     defaults = {field["name"]: field.get("default") for field in json.loads(text)["fields"]}
     return Schema(
-        tuple(
-            Field(field.name, logical_type(field.type), _default(defaults.get(field.name), field.type))
-            for field in columns
-        )
+        tuple(replace(_column(field), default=_default(defaults.get(field.name), field.type)) for field in columns)
     )
+
+
+def arrow_columns(schema: pa.Schema) -> Schema:
+    """The columns of a file, as logical types and without the meta fields."""
+    return Schema(tuple(_column(field) for field in schema if field.name not in META_FIELDS))
+
+
+def _column(field: pa.Field) -> Field:
+    return Field(field.name, logical_type(field.type), parts=tuple(map(_column, _parts(field.type))))
+
+
+def _parts(kind: pa.DataType) -> Iterable[pa.Field]:
+    if pa.types.is_struct(kind):
+        return list(kind)
+    if pa.types.is_map(kind):
+        return [pa.field(_VALUE, kind.item_type)]
+    return [pa.field(_ELEMENT, kind.value_type)] if pa.types.is_list(kind) or pa.types.is_large_list(kind) else []
+
+
+def schema_version(found: internal_schema.InternalSchema) -> SchemaVersion:
+    """Columns with their ids."""
+    columns = (_identified(field) for field in found.fields if field.name not in META_FIELDS)
+    return SchemaVersion(found.schema_id, Schema(tuple(columns)))
+
+
+def _identified(field: internal_schema.InternalField) -> Field:
+    return Field(field.name, str(field.type), None, field.id, _identified_parts(field.type))
+
+
+def _identified_parts(kind: internal_schema.ColumnType) -> tuple[Field, ...]:
+    match kind:
+        case internal_schema.RecordType(fields):
+            return tuple(map(_identified, fields))
+        case internal_schema.ArrayType(element_id, element):
+            return (Field(_ELEMENT, str(element), None, element_id, _identified_parts(element)),)
+        case internal_schema.MapType(_, _, value_id, value):
+            return (Field(_VALUE, str(value), None, value_id, _identified_parts(value)),)
+    return ()
 
 
 def _default(default: Any, kind: pa.DataType) -> Value:

@@ -1,16 +1,31 @@
-"""Markers and heartbeats: what a write leaves beside its files while it runs."""
+"""What lies beside data and timeline: markers, heartbeats, versions of the schema, sources of a bootstrap."""
 
 import datetime as dt
+from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
+from typing import Any, Final, Literal
 
 from hudi_format.errors import FormatError
-from hudi_format.storage import FileStatus, Storage
-from hudi_model.files import Marker
+from hudi_format.names import TimelineFileName, parse_schema_commit_name
+from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_format.table.bootstrap_index import FILE_INDEX_FOLDER, BootstrappedFile, parse_bootstrap_index
+from hudi_format.table.internal_schema import parse_schema_history
+from hudi_model.files import Damaged, Marker, SchemaVersion, SourceFile
+from hudi_model.rejection import Reason
+from hudi_model.tables import SchemaFile
 from hudi_model.time import InstantTime, instant_of
+
+from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
+from hudi_conformance.bridge.file_contents import base_content
+from hudi_conformance.bridge.schemas import schema_version
 
 MARKERS = ".hoodie/.temp"
 HEARTBEATS = ".hoodie/.heartbeat"
+SCHEMAS = ".hoodie/.schema"
 _KINDS = ("CREATE", "MERGE", "APPEND")
+_LOCAL: Final = "file:"
+_DAMAGE: Final = ("DM-020", Reason.SCHEMA_INCOMPATIBLE)
 
 
 def marker_path(marker: Marker) -> str:
@@ -45,6 +60,61 @@ def load_heartbeats(storage: Storage) -> frozenset[tuple[InstantTime, InstantTim
     statuses = _listed(storage, HEARTBEATS)
     named = ((PurePosixPath(status.path).name, status) for status in statuses)
     return frozenset((InstantTime(name), _moment(status)) for name, status in named if name.isdigit())
+
+
+def load_schema_files(storage: Storage, layout: Literal[1, 2]) -> tuple[SchemaFile, ...]:
+    """The files that hold the versions of the schema; those that are named otherwise are none."""
+    named = ((_schema_file_name(status, layout), status.path) for status in _listed(storage, SCHEMAS))
+    return tuple(
+        SchemaFile(InstantTime(name.requested), decoded_or_damaged(partial(_versions, storage, path), *_DAMAGE))
+        for name, path in named
+        if name and name.state == "COMPLETED"
+    )
+
+
+def _schema_file_name(status: FileStatus, layout: Literal[1, 2]) -> TimelineFileName | None:
+    try:
+        return parse_schema_commit_name(PurePosixPath(status.path).name, layout, status.path)
+    except FormatError:
+        return None
+
+
+def load_sources(storage: Storage, base: str | None) -> tuple[SourceFile, ...] | Damaged:
+    """The files outside of a bootstrapped table that the index names, those below the folder of its properties read."""
+    if not base:
+        return ()
+    paths = [status.path for status in _listed(storage, FILE_INDEX_FOLDER) if status.path.endswith(".hfile")]
+    entries = decoded_or_damaged(lambda: tuple(_bootstrapped(storage, paths)), "BF-012", Reason.BASE_FILE_CORRUPT)
+    if isinstance(entries, Damaged):
+        return entries
+    outside = open_storage(_plain(base))
+    return tuple(_source(outside, _plain(base).rstrip("/"), one) for one in entries)
+
+
+def _bootstrapped(storage: Storage, paths: list[str]) -> Iterator[BootstrappedFile]:
+    for path in paths:
+        yield from parse_bootstrap_index(storage.read(path), path)
+
+
+def _source(outside: Storage, base: str, entry: BootstrappedFile) -> SourceFile:
+    path = _plain(entry.uri)
+    if not path.startswith(f"{base}/"):
+        detail = f"it is not below {base}"
+        records: Any = Damaged(Reason.PATH_ESCAPES_TABLE, "SL-007", entry.uri, detail)
+        return SourceFile(entry.partition, entry.file_id, entry.source_partition, path, records)
+    inner = path.removeprefix(f"{base}/")
+    found = decoded(lambda: base_content(outside, inner))
+    records, schema = found if isinstance(found, tuple) else (found, None)
+    return SourceFile(entry.partition, entry.file_id, entry.source_partition, path, records, schema)
+
+
+def _plain(place: str) -> str:
+    """A local place without its scheme, which writers spell with one slash or three."""
+    return f"/{place.removeprefix(_LOCAL).lstrip('/')}" if place.startswith(_LOCAL) else place
+
+
+def _versions(storage: Storage, path: str) -> tuple[SchemaVersion, ...]:
+    return tuple(map(schema_version, parse_schema_history(storage.read(path), path)))
 
 
 def _moment(status: FileStatus) -> InstantTime:

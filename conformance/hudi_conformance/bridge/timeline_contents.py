@@ -6,6 +6,7 @@ from hudi_format.avro.files import read_container
 from hudi_format.avro.schemas import record_schema
 from hudi_format.metadata.record_schemas import RECORD_NAME
 from hudi_format.names import TimelineFileName
+from hudi_format.table.internal_schema import LATEST_SCHEMA_KEY, parse_internal_schema
 from hudi_format.timeline import commit_metadata, plans
 from hudi_model import metadata
 from hudi_model.actions import (
@@ -18,13 +19,13 @@ from hudi_model.actions import (
     RollbackMetadata,
     WriteStat,
 )
-from hudi_model.files import Schema
+from hudi_model.files import Schema, SchemaVersion
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import decoded_or_damaged
 from hudi_conformance.bridge.plan_contents import DECODERS
-from hudi_conformance.bridge.schemas import model_schema
+from hudi_conformance.bridge.schemas import model_schema, schema_version
 
 SCHEMA_KEY = "schema"
 COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
@@ -74,7 +75,12 @@ def commit_content(found: commit_metadata.CommitMetadata, file: str) -> CommitMe
         replaced=frozenset((part, file_id) for part, ids in found.replaced_file_ids.items() for file_id in ids),
         schema=_schema(text, file) if text else None,
         extra=extra,
+        identified=_identified(extra.get(LATEST_SCHEMA_KEY), file),
     )
+
+
+def _identified(text: str | None, file: str) -> SchemaVersion | None:
+    return schema_version(parse_internal_schema(text, file)) if text else None
 
 
 def _schema(text: str, file: str) -> Schema:

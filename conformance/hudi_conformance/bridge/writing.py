@@ -14,7 +14,7 @@ from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.effects import timeline_folder
 from hudi_model.files import Field, Record, Schema
 from hudi_model.filters import check_filter, matches
-from hudi_model.origins import refuse_dropped_columns
+from hudi_model.origins import refuse_to_write
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import switch
@@ -55,7 +55,7 @@ class Session:
         """
         self.warnings = ()
         if op != "create_table":
-            refuse_dropped_columns(load(path))
+            refuse_to_write(load(path))
         value = OPERATIONS[op](self, path, params)
         if op == "service" and params.get("name") == "recover":
             self.warnings = tuple(("SR-011", message) for message in recovery.unknown())

@@ -1,7 +1,9 @@
-"""Rules of reading the history, broken."""
+"""Rules of reading the history and tables of old versions, broken."""
 
 from dataclasses import replace
 
+from hudi_model.configuration import Overlay
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import History, Manifest
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -43,3 +45,14 @@ def _first_archived_log(original: Function) -> Function:
 @mutant("upper-levels-unread", "HS-006", "Files of level 0 are the history.", "history.current_files")
 def _upper_levels_unread(original: Function) -> Function:
     return lambda history: tuple(one for one in original(history) if one.name.endswith("_0.parquet"))
+
+
+@mutant("old-versions-refused", "VR-001 VR-003", "Versions 4 and 5 are not read.", "configuration.overlay")
+def _old_versions_refused(original: Function) -> Function:
+    def from_6_on(version: int) -> Overlay:
+        if version < 6:
+            raise Rejection(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", "hoodie.properties", f"version {version}")
+        rules: Overlay = original(version)
+        return rules
+
+    return from_6_on

@@ -145,7 +145,7 @@ def _payload_late_fills(original: Function) -> Function:
     "merging.columns_of_block",
 )
 def _partial_as_whole(_: Function) -> Function:
-    return lambda _block, schema: schema
+    return lambda _block, schema, _stored: schema
 
 
 @mutant("defaults-are-null", "MG-023 PL-003 PL-004", "Every column is null by default.", "merging.sets_column")

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import State
+from hudi_model.columns import Sources
 from hudi_model.files import META_FIELDS, BaseFile, DataBlock, Field, FileSlice, LogFile, Record, Records, Schema
 from hudi_model.filters import matches
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.schemas import versions_by_id
 from hudi_model.tables import OpenTable, Table, View, visible_commits
 from hudi_model.timeline import commit_metadata
 from hudi_model_tools.violations import Severity, Violation
@@ -39,9 +41,9 @@ def _undecodable_block_skipped(original: Function) -> Function:
 
 @mutant("damaged-base-file-empty", "BF-004", "A base file that does not parse has no rows.", "reading.base_rows")
 def _damaged_base_file_empty(original: Function) -> Function:
-    def forgiving(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+    def forgiving(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
         try:
-            rows: tuple[Record, ...] = original(found, schema)
+            rows: tuple[Record, ...] = original(view, found, schema)
         except Rejection:
             return ()
         return rows
@@ -129,17 +131,57 @@ def _schema_of_oldest_commit(original: Function) -> Function:
     "missing-column-refused",
     "DM-004",
     "A file without one of the table's columns is refused.",
-    "schemas.conform_record",
+    "columns.conform_record",
 )
 def _missing_column_refused(original: Function) -> Function:
-    def strict(record: Record, schema: Schema, where: str) -> Record:
-        missing = [field.name for field in schema.fields if field.name not in record.values]
+    def strict(record: Record, columns: Sources, where: str) -> Record:
+        missing = [field.name for field, source in columns if source is None or source.name not in record.values]
         if missing:
             raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, f"no column {missing[0]}")
-        found: Record = original(record, schema, where)
+        found: Record = original(record, columns, where)
         return found
 
     return strict
+
+
+@mutant("columns-by-name", "DM-021", "Columns are found by their names, whatever their ids.", "columns.source_of")
+def _columns_by_name(original: Function) -> Function:
+    return lambda field, stored: original(replace(field, id=None), stored)
+
+
+@mutant("columns-as-of-now", "DM-021", "Every file has the ids of the newest columns.", "schemas.columns_as_of")
+def _columns_as_of_now(_: Function) -> Function:
+    return lambda table, _instant: next((one.schema for one in reversed(versions_by_id(table))), None)
+
+
+@mutant(
+    "oldest-schema-forgotten",
+    "DM-020",
+    "What no commit states of the columns is not known.",
+    "schemas.versions_by_id",
+)
+def _oldest_schema_forgotten(original: Function) -> Function:
+    return lambda table: original(replace(table, state=replace(table.state, schema_files=())))
+
+
+@mutant(
+    "columns-of-newest-commit",
+    "DM-003 DM-021",
+    "The columns are those of the newest commit, whatever the read time.",
+    "schemas.table_schema",
+)
+def _columns_of_newest_commit(original: Function) -> Function:
+    return lambda view: original(replace(view, limit=None, timeline=view.table.timeline))
+
+
+@mutant(
+    "narrow-floats-as-stored",
+    "DM-004 DM-021",
+    "A narrow float becomes the wide one of the same bits.",
+    "columns.float_of",
+)
+def _narrow_floats_as_stored(original: Function) -> Function:
+    return lambda value, _stored, wanted: original(value, wanted, wanted)
 
 
 @mutant("violations-never", "TL-015 LF-013", "Every table is sound.", "hudi_model_tools.violations.violations")

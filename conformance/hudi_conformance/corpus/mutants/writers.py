@@ -179,7 +179,7 @@ def _deleted_keys_are_found(original: Function) -> Function:
     def by_base_rows(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
         places = {place: dict(found) for place, found in original(view, kind).items()}
         for one in snapshot_slices(view):
-            for row in base_rows(one, table_schema(view)):
+            for row in base_rows(view, one, table_schema(view)):
                 key = key_of(row, view.configuration, one.file_id)
                 places[place_of(one.partition, key, kind)].setdefault(group_of(one))
         return {place: tuple(found.items()) for place, found in places.items()}

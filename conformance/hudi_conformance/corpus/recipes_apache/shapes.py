@@ -1,4 +1,7 @@
-"""Unusual shapes: composite keys, several ordering fields, grown schemas, log-only slices, overlapping writers."""
+"""Unusual shapes: composite keys, several ordering fields, changed schemas, log-only slices, overlapping writers."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from hudi_conformance.corpus.golden.questions import WrittenTable
 from hudi_conformance.corpus.golden.usual import (
@@ -17,9 +20,10 @@ from hudi_conformance.corpus.golden.usual import (
 from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.orders import SCHEMA, deletes, key, order, orders
 from hudi_conformance.corpus.recipes_apache.overlaps import write_while_another_writes
-from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, TableWriter
+from hudi_conformance.corpus.recipes_apache.writer import COMMON, EVENT_TIME, NOT_PARTITIONED, TableWriter
 
 _MOR = ("base-parquet", "log-avro")
+_BY_ID = {"hoodie.schema.on.read.enable": "true"}
 _BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 
 
@@ -268,3 +272,118 @@ def bulk_insert(table: TableWriter) -> None:
     table.write(orders(range(8), 100, "first"), "bulk_insert")
     table.write(orders(range(8, 12), 100, "second"), "bulk_insert", hoodie__bulkinsert__shuffle__parallelism="1")
     table.upsert([*orders((0, 5, 9), 200, "update"), *orders((2, 3), 50, f"late {key(2)}")])
+
+
+def query_altered(table: WrittenTable) -> None:
+    """Columns with ids, renamed, dropped, added again and widened; a late row, a delete, a compaction on the way."""
+    table.snapshot(
+        "snapshot",
+        "a column has the values of its id, in the type that it has now",
+        "DM-021 DM-020 DM-004",
+        "columns-by-name columns-as-of-now",
+        configs=_BY_ID,
+    )
+    table.query(
+        "read_as_of",
+        "as-of-before-compaction",
+        "a file of before all changes has the columns of the first schema, which the history alone holds",
+        "DM-021 DM-020 DM-004",
+        "columns-by-name oldest-schema-forgotten narrow-floats-as-stored",
+        instant=table.commits[-5],
+        configs=_BY_ID,
+    )
+    table.query(
+        "read_as_of",
+        "as-of-first-commit",
+        "the columns are those of the time",
+        "DM-021 DM-003 RD-010",
+        "columns-of-newest-commit as-of-reads-everything",
+        instant=table.after(0),
+        configs=_BY_ID,
+    )
+    table.incremental(
+        table.after(0),
+        None,
+        "incremental-since-first",
+        "rows of a range have the columns of the newest commit, found by id",
+        "DM-021 IN-009",
+        "range-begin-ignored",
+        configs=_BY_ID,
+    )
+    description(table, "DM-021 DM-003", "schema-of-oldest-commit")
+    table.snapshot(
+        "filter-of-a-renamed-column",
+        "a filter sees the values that the column has by its id",
+        "DM-021 RD-012",
+        "columns-by-name",
+        filter=["total", "<", "3"],
+        columns=["id", "total", "was"],
+        configs=_BY_ID,
+    )
+    table.optimized(
+        "read-optimized",
+        "the columns of base files are found by id, too",
+        "DM-021 RD-009",
+        "columns-by-name optimized-reads-logs",
+        configs=_BY_ID,
+    )
+
+
+@kept(
+    "v9/apache_mor_altered",
+    by="1.1.1",
+    title="Columns with ids: renamed, dropped, added again and widened, in base files and in logs",
+    features=(*_MOR, "log-delete", "merge-event-time", "schema-on-read", "compaction"),
+    queries=query_altered,
+)
+def altered(table: TableWriter) -> None:
+    """Rows before, between and after changes of the columns by SQL, a late row, a delete, a compaction on the way."""
+    with _by_sql(table, "id STRING, was INT, note STRING, price FLOAT, amount INT, rate DOUBLE") as run:
+        run(
+            "INSERT INTO altered VALUES ('a',1,'a first',1.1,1,1e10,10,'north'),"
+            "('b',2,'b first',0.1,2,-1e-5,10,'north'),('c',3,null,null,null,null,10,'süd'),"
+            "('é',4,'é first',-2.5,4,0.5,10,'süd')",
+            "ALTER TABLE altered RENAME COLUMN note TO title",
+            "ALTER TABLE altered DROP COLUMN was",
+            "UPDATE altered SET title = 'a second', ts = 20 WHERE id = 'a'",
+            "ALTER TABLE altered ALTER COLUMN amount TYPE BIGINT",
+            "ALTER TABLE altered ALTER COLUMN price TYPE DOUBLE",
+            "ALTER TABLE altered ALTER COLUMN rate TYPE STRING",
+            "ALTER TABLE altered ADD COLUMNS (note DATE AFTER id, was STRING)",
+            "INSERT INTO altered SELECT 'd', date'2024-02-29', 'd first', 4.4D, 10000000000L, 'r', 30, 'w', 'süd'",
+            "UPDATE altered SET was = 'again', ts = 30 WHERE id = 'a'",
+            "UPDATE altered SET title = 'c late', ts = 5 WHERE id = 'c'",
+        )
+        table.schedule_compaction()
+        table.compact()
+        run(
+            "ALTER TABLE altered RENAME COLUMN amount TO total",
+            "UPDATE altered SET total = 7, ts = 40 WHERE id = 'd'",
+            "DELETE FROM altered WHERE id = 'é'",
+        )
+
+
+@contextmanager
+def _by_sql(table: TableWriter, columns: str) -> Iterator[Callable[..., None]]:
+    """Make a table whose columns have ids; give what runs statements on it under the name `altered`."""
+    dropping = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
+    usual = {name: value for name, value in COMMON.items() if not name.startswith("hoodie.datasource")}
+    settings = {**usual, **_BY_ID, **dropping}
+
+    def run(*statements: str) -> None:
+        for statement in statements:
+            table.session.sql(statement).collect()
+
+    for name, value in settings.items():
+        table.session.conf.set(name, value)
+    run(
+        "DROP TABLE IF EXISTS altered",
+        f"CREATE TABLE altered ({columns}, ts BIGINT, region STRING) USING hudi PARTITIONED BY (region) TBLPROPERTIES "
+        f"(primaryKey = 'id', preCombineField = 'ts', type = 'mor') LOCATION '{table.path}'",
+    )
+    try:
+        yield run
+    finally:
+        run("DROP TABLE altered")
+        for name in settings:
+            table.session.conf.unset(name)
