@@ -10,6 +10,8 @@ ENGINE: Final = ROOT / "engine"
 SEED: Final = "hudi-conformance"
 LIMIT_S: Final = 180.0
 """After this time a mutant counts as killed: it hangs."""
+CORPUS_LIMIT_S: Final = 1800.0
+"""The same where every case is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class SampleSizes:
 
 SIZES: Final = SampleSizes(24, 8, 20)
 SURVIVOR_SIZES: Final = SampleSizes(80, 16, 200, tests_first=True)
+CORPUS_SIZES: Final = SampleSizes(10_000, 10_000, 0)
+"""Every case that reaches the statement, and no test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,36 @@ from explanations import explanations
 from listing import Mutant, drawn, mutants_of
 from mutation_operators import register
 from mutation_page import write_page
-from mutation_targets import BUILD, ENGINE, LIMIT_S, MODULES, ROOT, SIZES, SURVIVOR_SIZES
+from mutation_targets import (
+    BUILD,
+    CORPUS_LIMIT_S,
+    CORPUS_SIZES,
+    ENGINE,
+    LIMIT_S,
+    MODULES,
+    ROOT,
+    SIZES,
+    SURVIVOR_SIZES,
+    SampleSizes,
+)
 from results import NOT_TRIED, SURVIVED, Result, keep, kept
 
 Key: TypeAlias = tuple[str, str, str, int]
+_SIZES: Mapping[str, SampleSizes] = {"some": SIZES, "survivors": SURVIVOR_SIZES, "corpus": CORPUS_SIZES}
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.command()
-def reach(*, only_tests: Annotated[bool, typer.Option("--tests", help="The cases are as they were.")] = False) -> None:
+def reach(
+    *,
+    only_tests: Annotated[bool, typer.Option("--tests", help="The cases are as they were.")] = False,
+    only_cases: Annotated[bool, typer.Option("--cases", help="No test, as `corpus` needs none.")] = False,
+) -> None:
     """Find out which cases and tests reach which lines: `try` asks a mutant only these."""
     import reaching  # noqa: PLC0415 - the engine as it is is imported by this command alone
 
-    reaching.keep(reaching.kept()["cases"] if only_tests else reaching.reach_of_cases(), reaching.reach_of_tests())
+    cases = reaching.kept()["cases"] if only_tests else reaching.reach_of_cases(every=only_cases)
+    reaching.keep(cases, () if only_cases else reaching.reach_of_tests())
 
 
 @app.command(name="try")
@@ -48,9 +65,27 @@ def try_mutants(
     wanted = {SURVIVED} if survivors else {NOT_TRIED}
     explained = explanations().survivors if survivors else ()
     chosen = [one for one in drawn(listed, share) if before.get(one.key, NOT_TRIED) in wanted]
-    _run_mutants([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
+    sample = "survivors" if survivors else "some"
+    _run_mutants([one for one in chosen if one.key not in explained], jobs, sample)
     _keep(listed, {**before, **_comments()})
     write_page()
+
+
+@app.command()
+def corpus(
+    count: Annotated[int, typer.Option(help="How many mutants, drawn by the fixed seed from each module alike.")] = 60,
+    jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
+) -> None:
+    """Ask the cases alone about mutants that change what the engine does; name those that fail none."""
+    register()
+    explained = explanations().survivors
+    chosen = [one for one in drawn(mutants_of(MODULES), 1.0) if one.key not in explained][:count]
+    _run_mutants(chosen, jobs, "corpus")
+    comments = _comments()
+    alive = [one for one in chosen if comments.get(one.key) == SURVIVED]
+    typer.echo(f"{len(chosen) - len(alive)} of {len(chosen)} mutants fail a case")
+    for one in alive:
+        typer.echo(f"{one.module}:{one.line}: {one.text} -> {one.becomes}")
 
 
 @app.command()
@@ -68,24 +103,25 @@ def page() -> None:
 
 
 @app.command(hidden=True)
-def job(number: int, *, survivors: bool = False) -> None:
+def job(number: int, sample: str) -> None:
     """Try the mutants of one copy of the engine."""
     from forking import Forking  # noqa: PLC0415 - loads all that a mutant needs
     from reaching import kept as reached  # noqa: PLC0415
 
     register()
     session = WorkDB(str(BUILD / f"{number}.sqlite"), WorkDB.Mode.open)
-    trying = Forking(BUILD / str(number), reached(), SURVIVOR_SIZES if survivors else SIZES)
-    trying(session.pending_work_items, "", LIMIT_S, None, session.set_result)
+    trying = Forking(BUILD / str(number), reached(), _SIZES[sample])
+    limit_s = CORPUS_LIMIT_S if sample == "corpus" else LIMIT_S
+    trying(session.pending_work_items, "", limit_s, None, session.set_result)
 
 
-def _run_mutants(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
+def _run_mutants(mutants: Sequence[Mutant], jobs: int, sample: str) -> None:
     for file in BUILD.glob("[0-9]*.sqlite"):
         file.unlink()
     for number in range(jobs):
         _lay_out(number, mutants[number::jobs])
-    command = (sys.executable, str(Path(__file__).resolve()), "job", *(["--survivors"] if survivors else []))
-    running = [subprocess.Popen([*command, str(number)], cwd=ROOT) for number in range(jobs)]
+    command = (sys.executable, str(Path(__file__).resolve()), "job")
+    running = [subprocess.Popen([*command, str(number), sample], cwd=ROOT) for number in range(jobs)]
     if {process.wait() for process in running} != {0}:
         raise typer.Exit(2)
 

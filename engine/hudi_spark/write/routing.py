@@ -244,13 +244,17 @@ def is_bucketed(state: WriterState) -> bool:
 def groups_of(state: WriterState, context: WriteContext) -> Groups:
     """How groups take rows: merge-on-read logs changes; new keys open base files, or logs where a hash finds them.
 
+    An overwrite opens base files always: nobody else writes to its groups yet.
+
     Clauses: OW-012, OW-015, OW-016.
     """
     slices = {(one.partition, one.file_id): one for one in state.slices}
     if state.configuration.table_type == "COPY_ON_WRITE":
         return Groups(slices, "merge", "merge", "create", context.new_file_id)
-    new: TargetKind = "append" if is_bucketed(state) and not context.operation.bulk else "create"
-    small: TargetKind = "append" if is_bucketed(state) or context.operation.partial else "merge"
+    operation = context.operation
+    logs = is_bucketed(state) and not operation.bulk and operation.replaces == "nothing"
+    new: TargetKind = "append" if logs else "create"
+    small: TargetKind = "append" if is_bucketed(state) or operation.partial else "merge"
     return Groups(slices, small, "append", new, context.new_file_id)
 
 

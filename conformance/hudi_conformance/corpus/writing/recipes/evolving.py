@@ -7,10 +7,11 @@ from hudi_model.files import Field, Schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 _EVOLVING = {"hoodie.schema.on.read.enable": "true"}
+_PARQUET_LOGS = {**ALONE, "hoodie.logfile.data.block.format": "parquet"}
 _REFUSED = "SCHEMA_INCOMPATIBLE"
 _SEATS = Schema((*RIDES.fields, Field("seats", "int32"), Field("metres", "int64")))
 
@@ -54,20 +55,21 @@ def number_for_a_text_that_orders(case: WritingCase) -> None:
 
 @writing(
     "evolving/widened_on_request",
-    shapes(),
+    (*shapes(), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
     "DM-005 DM-003 DM-004",
     "evolution-without-request evolution-is-ignored wider-types-lose-values",
 )
 def widened_on_request(case: WritingCase) -> None:
     """A column gets the wider type that rows bring where that is requested and no value changes.
 
-    Given rides with a column of short integers and one of long ones.
+    Given rides with a column of short integers and one of long ones, one of them updated.
     When upserts bring longs and doubles in these, without requesting evolution and requesting it.
     Then only the longs are taken, where they are requested, and the integers that were there are longs.
     """
     case.schema = _SEATS
     case.create()
-    first = case.write("insert", [ride("r01", 1, seats=4, metres=2**53 + 1), ride("r11", 1, seats=None, metres=7)])
+    case.write("insert", [ride("r01", 1, seats=4, metres=2**53 + 1), ride("r11", 1, seats=None, metres=7)])
+    first = case.write("upsert", [ride("r11", 2, seats=7, metres=None)])
     wide = [ride("r01", 2, seats=2**40, metres=9), ride("r02", 2, seats=-1, metres=None)]
     longs = _with(_SEATS, "seats", "int64")
     case.write("upsert", wide, schema=longs, reject=_REFUSED)

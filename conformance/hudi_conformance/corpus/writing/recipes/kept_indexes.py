@@ -496,16 +496,21 @@ def made_anew(case: WritingCase) -> None:
     "version-stays indexing-is-unknown-before-version-8",
 )
 def older_version(case: WritingCase) -> None:
-    """A table that was indexed goes to an older version.
+    """A table that was indexed goes to older versions.
 
-    Given a table with a record index, which an indexing has built, and an update since.
-    When it is downgraded to version 6, and written to.
-    Then the timeline has its indexing still, and filters find the rides of every write.
+    Given a table with every index that an indexing builds, and an update since.
+    When it is downgraded to version 8, written to, downgraded to version 6, and written to.
+    Then filters find the rides of every write, no index is left that its version cannot keep, and the timeline has its
+    indexing still.
     """
     case.create()
     case.write("insert", spread(10))
-    case.run("indexing", {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"})
+    case.run("indexing", EVERY_INDEX)
     case.write("upsert", rides(20, ("r01", "new"), rider="moved"))
+    case.service("downgrade", to=8)
+    query_filters(case)
+    case.write("upsert", rides(25, ("r02", "r12"), rider="moved"))
+    query_filters(case)
     case.service("downgrade", to=6)
     case.timeline()
     case.write("upsert", rides(30, ("r11",), rider="moved"))

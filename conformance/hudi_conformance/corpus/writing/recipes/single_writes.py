@@ -121,11 +121,12 @@ def delete_and_write_again(case: WritingCase) -> None:
 def insert_overwrite(case: WritingCase) -> None:
     """An insert overwrite replaces the file groups of the partitions that its rows are in.
 
-    Given rides of two cities.
-    When one city is overwritten with two rides.
-    Then that city has these two, the other is as it was, and the action is a replacecommit.
+    Given rides of two cities, and of two others whose names begin like one of these, or are the beginning of it.
+    When that city is overwritten with two rides.
+    Then it has these two, the others are as they were, and the action is a replacecommit.
     """
-    first = with_rides(case)
+    with_rides(case)
+    first = case.write("insert", [ride("r21@oslo-s", 10), ride("r31@osl", 10)])
     case.write("insert_overwrite", rides(5, ("r01", "r03")))
     case.state()
     case.as_of(first)
@@ -177,11 +178,12 @@ def delete_partition(case: WritingCase) -> None:
 def delete_partition_partly_there(case: WritingCase) -> None:
     """A deletion of partitions of which one is not there deletes the others, and names it.
 
-    Given rides of two cities.
-    When one of them and a city without rides are deleted.
-    Then the other city is as it was, the action stands, and a warning names the city without rides.
+    Given rides of two cities, and of two others whose names begin like one of these, or are the beginning of it.
+    When that city and one without rides are deleted.
+    Then the other cities are as they were, the action stands, and a warning names the city without rides.
     """
     with_rides(case)
+    case.write("insert", [ride("r21@lima-norte", 10), ride("r31@lim", 10)])
     case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
     case.state()
 
@@ -303,17 +305,19 @@ def upsert_without_partitions(case: WritingCase) -> None:
     "tagging-sees-nothing",
 )
 def upsert_of_composite_keys(case: WritingCase) -> None:
-    """An upsert of rows whose key two columns make, in partitions named after their column.
+    """An upsert and a delete of rows whose key two columns make, in partitions named after their column.
 
     Given rides whose keys are id and rider.
-    When an upsert brings one pair that is there, and one that shares the id alone.
-    Then the first is an update, and the second a new ride.
+    When an upsert brings one pair that is there, and one that shares the id alone, and a delete one of each.
+    Then the first is an update, and the second a new ride; afterwards the pair of the delete is gone, and no other.
     """
     case.create()
     case.write("insert", [ride("r01", 10, rider="ann"), ride("r11", 10, rider="bob")])
     case.write("upsert", [ride("r01", 20, rider="ann"), ride("r11", 20, rider="cid")])
     case.snapshot()
     case.slices()
+    case.write("delete", [ride("r01", 30, rider="bob"), ride("r11", 30, rider="bob")])
+    case.snapshot()
 
 
 _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
@@ -323,14 +327,21 @@ _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.par
     "single/row_moves", shapes(versions=(6, 8, 9)), "OW-021 OW-024", "global-index-by-partition moved-row-stays-too"
 )
 def row_moves(case: WritingCase) -> None:
-    """With a global index a row that requests another partition moves there.
+    """With a global index a row that requests another partition moves there, however often, and is deleted anywhere.
 
     Given rides of two cities.
-    When an upsert with a global index brings one of them in another city.
-    Then it is there, and in the old city no more.
+    When upserts with a global index bring one of them in another city, in a third and in the first again, and a delete
+    names it there after it has moved once more.
+    Then it is in the city that the last of them names and in no other, and in the end in none.
     """
     with_rides(case)
     case.write("upsert", [ride("r01", 20, city="lima")], configs=_GLOBAL)
+    case.state()
+    case.write("upsert", [ride("r01", 30, city="bergen"), ride("r11", 30)], configs=_GLOBAL)
+    case.write("upsert", [ride("r01", 40, rider="back")], configs=_GLOBAL)
+    case.state()
+    case.write("upsert", [ride("r01", 50, city="bergen")], configs=_GLOBAL)
+    case.write("delete", [ride("r01", 60)], configs=_GLOBAL)
     case.state()
 
 
@@ -375,15 +386,30 @@ def buckets(case: WritingCase) -> None:
     """A bucket index finds the file group of a key by its hash.
 
     Given rides written into four buckets a city.
-    When an upsert changes some and adds others.
-    Then each is in the file group of its bucket, and no bucket has two.
+    When upserts change some and add others, and the table is overwritten.
+    Then each is in the file group of its bucket, and no bucket has two; afterwards the rides of the overwrite are
+    there.
     """
     case.create()
-    case.write("upsert", rides(10, ("r01", "r02", "r03", "año-15")), configs=_BUCKETS)
+    case.write(_opening(case), rides(10, ("r01", "r02", "r03", "año-15")), configs=_BUCKETS)
     case.slices()
+    if case.is_mor:
+        case.write("upsert", rides(15, ("r01", "año-15")), configs=_BUCKETS)
+        case.slices()
     case.write("upsert", rides(20, ("r01", "🚲-16", "fähre-05")), configs=_BUCKETS)
     case.snapshot()
-    case.slices()
+    if not case.is_mor:
+        case.slices()
+    case.write("insert_overwrite_table", rides(5, ("r02", "r04", "r12")), configs=_BUCKETS)
+    case.state()
+
+
+def _opening(case: WritingCase) -> str:
+    """An operation that begins buckets with base files, whichever writer does it.
+
+    Clauses: OW-016.
+    """
+    return "bulk_insert" if case.is_mor else "upsert"
 
 
 @writing(
@@ -402,8 +428,8 @@ def composite_buckets(case: WritingCase) -> None:
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
     case.create()
-    for ts in (10, 20):
-        case.write("upsert", [ride(key, ts, rider=rider) for key, rider in riders.items()], configs=buckets)
+    for ts, operation in ((10, _opening(case)), (20, "upsert")):
+        case.write(operation, [ride(key, ts, rider=rider) for key, rider in riders.items()], configs=buckets)
         case.slices()
     case.snapshot()
 
@@ -478,8 +504,8 @@ def buckets_of_keys_with_colons(case: WritingCase) -> None:
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8"}
     keys = ("tiq_1:htm", "tiq_2:htm", "tiq_3:htm", ":htm", "2023-10-25 10:01:13.182", "2023-10-25 11:01:13.182", "a,b")
     case.create()
-    for ts in (10, 20):
-        case.write("upsert", rides(ts, keys), configs=buckets)
+    for ts, operation in ((10, _opening(case)), (20, "upsert")):
+        case.write(operation, rides(ts, keys), configs=buckets)
     case.slices()
     case.snapshot()
     for key in keys:
@@ -528,15 +554,19 @@ def bounds_of_files(case: WritingCase) -> None:
 
 @writing("single/insert_overwrite_of_nothing", shapes(versions=(9,), types=(COW,)), "OW-018", "inserts-replace")
 def overwrite_then_insert(case: WritingCase) -> None:
-    """What replaced file groups leaves those that come later alone.
+    """What replaced file groups leaves those that come later alone; nothing in place of all rows leaves none.
 
     Given a city that was overwritten.
-    When an insert adds a ride to it.
-    Then the rides of the overwrite and of the insert are there.
+    When an insert adds a ride to it, the table is overwritten with no rows, and a ride comes again.
+    Then the rides of the overwrite and of the insert are there, then none is, and at last the one.
     """
     with_rides(case)
     case.write("insert_overwrite", rides(20, ("r01",)))
     case.write("insert", rides(30, ("r02",)))
+    case.state()
+    case.write("insert_overwrite_table", [])
+    case.state()
+    case.write("upsert", rides(40, ("r11",)))
     case.state()
 
 

@@ -21,7 +21,7 @@ _HIGH: Final[Mapping[str, Value]] = {
     "ts": 5,
     "rider": "e",
     "fare": Decimal("5.00"),
-    "seen": _EPOCH + dt.timedelta(days=5),
+    "seen": _EPOCH + dt.timedelta(microseconds=5),
     "ratio": 5.0,
 }
 _KILLS: Final = "marked-rows-lose-their-ordering"
