@@ -1,12 +1,16 @@
 """Record keys: read from the meta field, or rebuilt from the key fields where a table stores none."""
 
 import datetime as dt
+import math
+import struct
 
 from hudi_model.configuration import Configuration, is_true
 from hudi_model.files import Record, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+PLAIN_FROM, PLAIN_BELOW = 1e-3, 1e7
+SINGLE_MAX = 3.4e38
 
 
 def key_of(record: Record, configuration: Configuration, where: str) -> str:
@@ -47,7 +51,7 @@ def key_part(value: Value) -> str:
 
 
 def key_text(value: Value) -> str:
-    """A value as record keys spell it: a moment as microseconds since 1970.
+    """A value as record keys spell it: a moment as microseconds since 1970, a fraction as Java does.
 
     Raises: unsupported `virtual-keys`.
 
@@ -58,9 +62,35 @@ def key_text(value: Value) -> str:
     if isinstance(value, dt.datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
         return str((moment - UNIX_EPOCH) // dt.timedelta(microseconds=1))
-    if isinstance(value, float | bytes | dt.time | list | dict) or value is None:
+    if isinstance(value, float):
+        return float_text(value)
+    if isinstance(value, bytes | dt.time | list | dict) or value is None:
         raise Unsupported("virtual-keys")
     return str(value)
+
+
+def float_text(value: float) -> str:
+    """A fraction in Java's spelling: the fewest digits that name it, at least two.
+
+    Raises: unsupported `virtual-keys` where a number of single width has fewer digits: the width is not known here.
+
+    Clauses: DM-002.
+    """
+    if math.isnan(value) or math.isinf(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    digits, _, exponent = shortest(value, "d").partition("e")
+    is_single = abs(value) <= SINGLE_MAX and struct.unpack("f", struct.pack("f", value)) == (value,)
+    if is_single and shortest(value, "f") != shortest(value, "d"):
+        raise Unsupported("virtual-keys")
+    if not value or PLAIN_FROM <= abs(value) < PLAIN_BELOW:
+        return repr(value)
+    return f"{digits}E{int(exponent)}"
+
+
+def shortest(value: float, width: str) -> str:
+    """The shortest decimal fraction of at least two digits that is read as this number of a width."""
+    texts = (f"{value:.{count}e}" for count in range(1, 17))
+    return next(text for text in texts if struct.pack(width, float(text)) == struct.pack(width, value))
 
 
 def stored_key(key: str, configuration: Configuration) -> str:

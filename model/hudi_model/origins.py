@@ -24,13 +24,12 @@ from hudi_model.files import (
     Schema,
     Value,
 )
-from hudi_model.partitions import DEFAULT_PARTITION, ENCODED
+from hudi_model.partitions import DEFAULT_PARTITION, ENCODED, SLASHED
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.slicing import data_files
 from hudi_model.tables import Table
 
 DROPPED = "hoodie.datasource.write.drop.partition.columns"
-SLASHED = "hoodie.datasource.write.slash.separated.date.partitioning"
 TRUTHS = {"true": True, "false": False}
 
 

@@ -57,6 +57,18 @@ def test_a_late_partial_update_for_another_partition_writes_nothing(tmp_path: Pa
     assert table.found(("_hoodie_commit_time", "region", "ts", "price")) == before
 
 
+def test_no_file_of_a_table_without_meta_fields_has_a_filter_of_keys(tmp_path: Path):
+    """Nor the one that a delete has emptied."""
+    table = Written(tmp_path, properties={"hoodie.populate.meta.fields": "false"})
+    table.write("insert", rows([0]))
+    table.write("delete", rows([0], 9))
+    files = sorted(tmp_path.rglob("*.parquet"), key=lambda one: one.stat().st_mtime_ns)
+    assert [pq.read_metadata(one).num_rows for one in files] == [1, 0]
+    keys = {key for one in files for key in pq.read_metadata(one).metadata}
+    assert b"parquet.avro.schema" in keys
+    assert not [key for key in keys if b"bloom" in key]
+
+
 def test_a_deletion_names_the_partitions_that_are_not_there(tmp_path: Path):
     """Where none is there nothing is written; in the option `*` stands for any text."""
     table = Written(tmp_path)
