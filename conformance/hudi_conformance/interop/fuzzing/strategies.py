@@ -65,6 +65,7 @@ _FAILED_WRITES: Sequence[Mapping[str, str]] = (_ALONE, _UNDONE_BY_NAME, _SEVERAL
 PAYLOAD, MERGER = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
 COUNTER, GREATER_OF_TWO = "2e073cb4-ac99-573a-986a-1e30a8c39b14", "f4d090e1-8005-5437-b99b-455ae39820db"
 _PACKAGE, _MERGED = "org.apache.hudi.common.model.", "hoodie.record.merge.property.hudi.conformance"
+_COMPLETING = ("OverwriteNonDefaultsWithLatestAvroPayload", "PartialUpdateAvroPayload")
 _MERGERS_SINCE = 8
 _BUCKETS = "hoodie.bucket.index.num.buckets"
 Key = tuple[Any, ...]
@@ -98,6 +99,11 @@ class Limits:
     likely_steps: int = 2
 
 
+def completes(shape: TableShape) -> bool:
+    """Whether the table's payload fills columns of the row that wins from the one that loses."""
+    return shape.properties.get(PAYLOAD, "").endswith(_COMPLETING)
+
+
 def fills_small_files(shape: TableShape) -> bool:
     """Whether new rows go to files that are there, by sizes."""
     return shape.configs.get(SMALL_FILE_LIMIT) != "0"
@@ -108,13 +114,17 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     """A table and writes to it, within limits."""
     choices = Choices(draw)
     shape = _shape(choices, limits)
-    marked = limits.marked_rows and choices.chance(40)
+    # What of a mark or of a partition's value a payload completes nothing settles.
+    marked = limits.marked_rows and choices.chance(40) and not completes(shape)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
     columns = (*shape.columns, _MARK) if marked else shape.columns
     may_double = not (once or fills_small_files(shape))
     writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
         writes.values = row_values(shape)
+        if completes(shape):
+            given = {name: [one for one in writes.values[name] if one is not None] for name in shape.partition_by}
+            writes.values = {**writes.values, **given}
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
     # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
