@@ -77,14 +77,16 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
 
 
 def put_meanwhile(table: Table, settled: Table, now: InstantTime) -> dict[str, InstantTime]:
-    """When the timeline files were put that the change itself has brought, whenever their actions were requested.
+    """When the completed files were put that the change itself has brought, whenever their actions were requested.
 
     Clauses: VR-005, VR-006.
     """
-    known = {one.name for one in table.timeline}
-    new = [one for one in settled.timeline if one.name not in known]
-    last = max((now, *(one.requested for one in new)))
-    return {one.name: (last := generate_shared(last, last)) for one in new}
+    known, put = {one.name for one in table.timeline}, dict[str, InstantTime]()
+    new = [one for one in settled.timeline if one.name not in known and one.state is State.COMPLETED]
+    for one in sorted(new, key=lambda entry: entry.requested):
+        last = max((one.requested, *put.values()))
+        put[one.name] = now if now > last else generate_shared(last, last)
+    return put
 
 
 def settle(table: Table, now: InstantTime) -> Effects:

@@ -69,6 +69,23 @@ def test_no_file_of_a_table_without_meta_fields_has_a_filter_of_keys(tmp_path: P
     assert not [key for key in keys if b"bloom" in key]
 
 
+def test_a_record_index_has_the_keys_that_come_to_buckets_after_a_compaction(tmp_path: Path):
+    """To a bucket each row is an update, also one with a key that no file has."""
+    configs = {
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "1",
+        "hoodie.metadata.enable": "true",
+        "hoodie.metadata.record.index.enable": "true",
+        "hoodie.compact.inline.max.delta.commits": "1",
+    }
+    table = Written(tmp_path, "MERGE_ON_READ", configs=configs)
+    table.write("upsert", rows([0, 2]))
+    table.services().execute(table.services().schedule("compaction") or "")
+    table.write("upsert", rows([4], 2))
+    found = read_arrow(str(tmp_path), filter=["id", "=", "k4"], configs={"hoodie.metadata.enable": "true"})
+    assert found.column("id").to_pylist() == ["k4"]
+
+
 def test_a_deletion_names_the_partitions_that_are_not_there(tmp_path: Path):
     """Where none is there nothing is written; in the option `*` stands for any text."""
     table = Written(tmp_path)

@@ -162,7 +162,10 @@ def _with_merging(choices: Choices, shape: TableShape) -> TableShape:
     """The table with a payload class or a merger in place of its mode."""
     merging = [{PAYLOAD: f"{_PACKAGE}OverwriteNonDefaultsWithLatestAvroPayload"}]
     if shape.ordering:
-        merging += [{PAYLOAD: f"{_PACKAGE}{name}"} for name in ("EventTimeAvroPayload", "PartialUpdateAvroPayload")]
+        merging.append({PAYLOAD: f"{_PACKAGE}PartialUpdateAvroPayload"})
+        if shape.version != _MERGERS_SINCE:
+            # Of version 8 1.0.2 states custom merging beside this class, 1.1.1 event time: it means the same (PL-005).
+            merging.append({PAYLOAD: f"{_PACKAGE}EventTimeAvroPayload"})
     if shape.version >= _MERGERS_SINCE:
         if "number" not in shape.record_key:
             merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
@@ -357,6 +360,7 @@ class Writes:
 
         One that completes later upserts what is there where it is: whether others were in its way changes no key.
         """
+        self.served.interrupted = True
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         several = failed_writes_policy(self.shape) == "LAZY"
         if several and free and not self.served.begun and self.choices.chance(60):
@@ -438,9 +442,11 @@ class Writes:
             rows = self._uncombined(rows)
         if replaces:
             self._forget({self._path(row) for row in rows} if operation == "insert_overwrite" else None)
+        # A key that comes to another partition is unknown there.
+        there = [row for row in rows if self.held.get(self._key(row)) == self._place(row)]
         self._remember(rows, may_double=inserts or replaces)
         if operation == "upsert" and _MARK in self.columns:
-            self._mark([row for row in rows if self._key(row) in known] if self._forms_are_free() else rows)
+            self._mark(there if self._forms_are_free() else rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
 
     def _uncombined(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
