@@ -126,10 +126,10 @@ def test_the_mode_that_a_table_of_version_6_gets(table_type: str, payload: str, 
         assert found[PAYLOAD] == PACKAGE + payload
 
 
-def test_what_a_merger_is_told_stays() -> None:
+def test_properties_of_a_merger_stay() -> None:
     """Its properties stand beside its id in version 8, too."""
-    told = {STRATEGY: "2e073cb4-ac99-573a-986a-1e30a8c39b14", MODE: "CUSTOM", f"{MERGED}.columns": "number"}
-    assert stated(changed(small(9, **told), 8)).items() >= told.items()
+    own = {STRATEGY: "2e073cb4-ac99-573a-986a-1e30a8c39b14", MODE: "CUSTOM", f"{MERGED}.columns": "number"}
+    assert stated(changed(small(9, **own), 8)).items() >= own.items()
 
 
 def test_types_of_partition_fields_do_not_reach_version_6() -> None:

@@ -80,7 +80,7 @@ class Step:
     """One write: its rows with their columns, or partitions, or a filter; settings of its own. Or a table service.
 
     `target`: the step (from 1) that a service is about. `phases`: how far a write goes that does not complete in its
-    step, begun or staged; `dies`: its process ends there, where it would wait for a later step.
+    step, begun or staged; `crashes`: its process ends there, where it would wait for a later step.
     """
 
     operation: str
@@ -91,7 +91,7 @@ class Step:
     configs: Mapping[str, str] = field(default_factory=dict)
     target: int = 0
     phases: tuple[str, ...] = ()
-    dies: bool = False
+    crashes: bool = False
 
     def input(self) -> Rows | None:
         """The rows as protocol rows; None where the write brings none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hudi_conformance.corpus.table_shapes import COLUMNS, TableShape, WriteCase
 from hudi_conformance.interop.fuzzing.column_values import dated_partitions
 from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, is_service
-from hudi_conformance.interop.fuzzing.strategies import COUNTER, GREATER_OF_TWO, MERGER, PAYLOAD
+from hudi_conformance.interop.fuzzing.strategies import COUNTER, MERGER, PAYLOAD
 
 _COMPLEX = "composite: "
 Value = tuple[str, str]
@@ -73,7 +73,7 @@ def values_of(case: WriteCase) -> Iterator[Value]:
     yield "failed writes", configs.get(FAILED_WRITES, "EAGER")
     for step in case.steps:
         if step.phases:
-            yield "interruption", f"{step.phases[-1]}, {'process dies' if step.dies else 'completed later'}"
+            yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
         yield ("service" if is_service(step) else "operation"), step.operation
         for key in _POLICIES:
             if key in step.configs:
@@ -102,7 +102,7 @@ _OPTIONS = (
     "hoodie.rollback.using.markers",
     "hoodie.simple.index.update.partition.path",
 )
-_MERGERS = {COUNTER: "counter", GREATER_OF_TWO: "greater of two"}
+_MERGERS = {COUNTER: "counter"}
 _POLICIES = ("hoodie.clean.policy", "hoodie.clustering.plan.strategy.sort.columns")
 
 

@@ -12,10 +12,10 @@ from hudi_conformance.corpus.table_shapes import Step, WriteCase
 from hudi_conformance.interop.fuzzing.questions import Question, questions_after
 from hudi_conformance.interop.fuzzing.service_steps import (
     RUN,
-    begun,
     instant_of,
     is_service,
     noted,
+    pending_write,
     requests_of,
     transaction,
 )
@@ -90,7 +90,7 @@ class _Run:
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
-        if any(step.phases and not step.dies for step in self.case.steps):
+        if any(step.phases and not step.crashes for step in self.case.steps):
             # Nothing that is begun outlives its table.
             self._end_processes()
         return Played(failure, self.queries, self.refused, tuple(self.unsupported), timeline)
@@ -162,8 +162,8 @@ class _Run:
             if failure or self.unsupported or not all(one.is_result for one in answers):
                 break
         for done, one in zip(self.done, answers, strict=True):
-            done.append(begun(one.value))
-        if step.dies:
+            done.append(pending_write(one.value))
+        if step.crashes:
             self._end_processes()
         return failure
 

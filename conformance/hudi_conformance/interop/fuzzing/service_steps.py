@@ -43,7 +43,7 @@ class Served:
     """What the steps so far leave for services: writes that stand, those saved, what was known then, waiting plans.
 
     `free_logs`: a write has left parts of rows in logs, or as many blocks as it liked. `cleaned`: how many writes stood
-    at the last clean. `failed`: writes whose process died, not yet rolled back. `begun`: the write that waits for its
+    at the last clean. `failed`: writes whose process died, not yet rolled back. `pending`: the write that waits for its
     completion; 0 where there is none. `interrupted`: there has been such a write, or a failed one.
     """
 
@@ -54,7 +54,7 @@ class Served:
     cleaned: int = 0
     memory: dict[int, Known] = field(default_factory=dict)
     failed: list[int] = field(default_factory=list)
-    begun: int = 0
+    pending: int = 0
     interrupted: bool = False
 
     def wrote(self, number: int, held: Mapping[Any, Any], doubled: set[Any]) -> None:
@@ -75,7 +75,7 @@ class Served:
         if word == "rollback":
             self.failed = [one for one in self.failed if step.target and one != step.target]
         if word in {COMMIT, ABORT}:
-            self.begun = 0
+            self.pending = 0
         if word in VERSION_CHANGES:
             # All that is pending is finished or taken back before (VR-005); to what was before nothing goes back.
             self.waits = self.free_logs = False
@@ -107,7 +107,7 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served) -> Step:
         possible.append("archive")
     if served.standing:
         possible += ["savepoint", "savepoint", *(("rollback",) if _can_be_undone(served) else ())]
-    if served.saved and not served.waits and not served.begun:
+    if served.saved and not served.waits and not served.pending:
         possible += [*["restore"] * 4, "delete_savepoint"]
     chosen = choices.one(possible)
     if chosen in {"restore", "delete_savepoint"}:
@@ -122,7 +122,7 @@ def _plannable(shape: TableShape, served: Served) -> list[str]:
     planned = [one for one in PLANNED if _fits(one, shape)]
     # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction. Whether logs
     # are compacted that a pending write may still add to is a writer's choice; before version 8 no name says who adds.
-    pending = served.failed or served.begun or (served.interrupted and not shape.has_completion_times)
+    pending = served.failed or served.pending or (served.interrupted and not shape.has_completion_times)
     if (served.free_logs or pending) and "logcompaction" in planned:
         planned.remove("logcompaction")
     if served.waits and shape.configs.get("hoodie.index.bucket.engine") == "CONSISTENT_HASHING":
@@ -151,7 +151,7 @@ def drawn_change(choices: Choices, shape: TableShape, versions: Sequence[int]) -
 
 def ending(choices: Choices, served: Served) -> Step:
     """The write that waits is completed, or given up."""
-    return service_step(COMMIT if choices.chance(80) else ABORT, served.begun)
+    return service_step(COMMIT if choices.chance(80) else ABORT, served.pending)
 
 
 def failed_writes_policy(shape: TableShape) -> str:
@@ -215,14 +215,14 @@ def transaction(number: int) -> str:
     return f"step-{number}"
 
 
-def begun(value: Instant) -> Instant:
+def pending_write(value: Instant) -> Instant:
     """A write that has begun, as later steps name it; questions do not: it is no state of the table."""
-    return {"begun": value["requested"]} if value.get("requested") else {}
+    return {"pending": value["requested"]} if value.get("requested") else {}
 
 
 def instant_of(done: Instant) -> str | None:
     """The instant of a step, completed or begun."""
-    return done.get("requested") or done.get("begun")
+    return done.get("requested") or done.get("pending")
 
 
 def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
@@ -234,7 +234,7 @@ def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
     elif word in VERSION_CHANGES:
         done[:] = [{key: time for key, time in one.items() if key in {"requested", "action"}} for one in done]
     elif value is not None and word in ROLLBACK_STEPS:
-        named = (step.target - 1,) if step.target else (place for place, one in enumerate(done) if "begun" in one)
+        named = (step.target - 1,) if step.target else (place for place, one in enumerate(done) if "pending" in one)
         undone = range(step.target, len(done)) if word == "restore" else tuple(named)
         for place in undone:
             done[place] = {}

@@ -42,7 +42,7 @@ _NEARLY_ALWAYS = 97
 _ROWS = 5
 _SERVICES = 40
 _INTERRUPTIONS, _CHANGES = 12, 4
-_BEGUN, _STAGED = ("begin_write",), ("begin_write", "stage_write")
+_STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
 _WEIGHTS = {
@@ -63,7 +63,8 @@ _ALONE, _UNDONE_BY_NAME, _SEVERAL = (
 )
 _FAILED_WRITES: Sequence[Mapping[str, str]] = (_ALONE, _UNDONE_BY_NAME, _SEVERAL, _SEVERAL)
 PAYLOAD, MERGER = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
-COUNTER, GREATER_OF_TWO = "2e073cb4-ac99-573a-986a-1e30a8c39b14", "f4d090e1-8005-5437-b99b-455ae39820db"
+COUNTER = "2e073cb4-ac99-573a-986a-1e30a8c39b14"
+"""The merger that adds up: under those that compare, a delete without ordering values may lose, and keys stay."""
 _PACKAGE, _MERGED = "org.apache.hudi.common.model.", "hoodie.record.merge.property.hudi.conformance"
 _COMPLETING = ("OverwriteNonDefaultsWithLatestAvroPayload", "PartialUpdateAvroPayload")
 _MERGERS_SINCE = 8
@@ -166,12 +167,8 @@ def _with_merging(choices: Choices, shape: TableShape) -> TableShape:
         if shape.version != _MERGERS_SINCE:
             # Of version 8 1.0.2 states custom merging beside this class, 1.1.1 event time: it means the same (PL-005).
             merging.append({PAYLOAD: f"{_PACKAGE}EventTimeAvroPayload"})
-    if shape.version >= _MERGERS_SINCE:
-        if "number" not in shape.record_key:
-            merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
-        if shape.ordering:
-            # Of other columns than the ordering fields a tombstone has no values to compete with.
-            merging.append({MERGER: GREATER_OF_TWO})
+    if shape.version >= _MERGERS_SINCE and "number" not in shape.record_key:
+        merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
     return replace(shape, merge_mode=None, properties={**shape.properties, **choices.one(merging)})
 
 
@@ -316,7 +313,7 @@ class Writes:
             # Who writes next does it, be it as a step of its own.
             drawn = service_step("rollback")
             self.served.after(drawn)
-        elif self.served.begun and self.choices.chance(35):
+        elif self.served.pending and self.choices.chance(35):
             drawn = ending(self.choices, self.served)
             self.served.after(drawn)
         elif number and served and self.limits.interruptions and self.choices.chance(_INTERRUPTIONS):
@@ -340,7 +337,7 @@ class Writes:
     def _changes_version(self) -> bool:
         """Whether the table gets another version; no writer is at work then."""
         served = self.limits.services and not fills_small_files(self.shape)
-        return served and not self.served.begun and self.choices.chance(_CHANGES)
+        return served and not self.served.pending and self.choices.chance(_CHANGES)
 
     def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.choices.chance(10):
@@ -363,20 +360,20 @@ class Writes:
         self.served.interrupted = True
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         several = failed_writes_policy(self.shape) == "LAZY"
-        if several and free and not self.served.begun and self.choices.chance(60):
+        if several and free and not self.served.pending and self.choices.chance(60):
             rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
             for row in rows:
                 row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
-            self.served.begun = number + 1
+            self.served.pending = number + 1
             return Step("upsert", self.columns, tuple(map(self._values, rows)), phases=_STAGED)
-        if self.served.begun:
+        if self.served.pending:
             # The process that died would be that of the write that waits.
             return self._write(number)
         known = deepcopy((self.held, self.homes, self.doubled, self.marked))
         drawn = self.of_operation(self._operation(number))
         self.held, self.homes, self.doubled, self.marked = known
         self.served.failed.append(number + 1)
-        return replace(drawn, phases=self.choices.one((_STAGED, _STAGED, _BEGUN)), dies=True)
+        return replace(drawn, phases=self.choices.one((_STAGED, _STAGED, _STARTED)), crashes=True)
 
     def of_operation(self, operation: str) -> Step:
         """The next step, of this operation; another one where there is nothing yet for it to work on."""
