@@ -86,6 +86,32 @@ def test_a_record_index_has_the_keys_that_come_to_buckets_after_a_compaction(tmp
     assert found.column("id").to_pylist() == ["k4"]
 
 
+@pytest.mark.parametrize(("version", "price"), [(8, None), (9, 1.0)])
+def test_a_write_combines_its_own_rows_as_whole_records_under_payload_classes(
+    tmp_path: Path, version: int, price: float | None
+):
+    """Before version 9; then the class is a mode of the table, by which they are completed like all others."""
+    payload = "org.apache.hudi.common.model.OverwriteNonDefaultsWithLatestAvroPayload"
+    table = Written(tmp_path, version=version, properties={"hoodie.compaction.payload.class": payload})
+    given = pa.table({"id": ["k0", "k0"], "region": ["süd", "süd"], "ts": [1, 2], "price": [1.0, None]})
+    table.write("upsert", given.cast(SCHEMA))
+    assert table.found() == [("k0", price)]
+
+
+def test_statistics_of_partitions_know_a_write_that_others_overtook(tmp_path: Path):
+    """It was requested before another write of its partition and completes after it; readers prune by both."""
+    configs = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    table = Written(tmp_path, "MERGE_ON_READ", configs=configs)
+    table.write("insert", rows([0]))
+    given = WriteRequest("upsert", rows([0], 5).set_column(3, "price", pa.nulls(1, pa.float64())))
+    started = table.writer().begin(given)
+    started.stage(given)
+    table.write("bulk_insert", rows([2]))
+    started.commit()
+    found = read_arrow(str(tmp_path), filter=["price", "is_null"], configs={"hoodie.metadata.enable": "true"})
+    assert found.column("id").to_pylist() == ["k0"]
+
+
 def test_a_deletion_names_the_partitions_that_are_not_there(tmp_path: Path):
     """Where none is there nothing is written; in the option `*` stands for any text."""
     table = Written(tmp_path)
