@@ -221,6 +221,7 @@ def fuzz(
     change_feed: Annotated[bool, typer.Option(help="Draw tables with a change feed.")] = True,
     meta_fields: Annotated[bool, typer.Option(help="Draw tables with meta fields only.")] = False,
     refusals: Annotated[bool, typer.Option(help="Draw writes that are refused.")] = True,
+    interruptions: Annotated[bool, typer.Option(help="Draw writers that die or overlap.")] = True,
     loose: Annotated[
         bool, typer.Option("--loose", help="Accept any reason of a refusal, and columns without values.")
     ] = False,
@@ -246,6 +247,7 @@ def fuzz(
         change_feed=change_feed,
         no_meta_fields=not meta_fields,
         refusals=refusals,
+        interruptions=interruptions,
     )
     budget = Budget(histories, seed, minutes, attempts, stop_after)
     options = Options(strict=not loose)

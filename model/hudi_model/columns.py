@@ -160,13 +160,14 @@ def nearest_of_24_bits(number: int) -> float:
 
 
 def digits_of(value: float, stored: str) -> str:
-    """The fewest digits that only this float of its width has.
+    """The fewest digits, at least two, that only this float of its width has.
 
     Clauses: DM-004, DM-021.
     """
     if stored != "float32" or not math.isfinite(value):
-        return repr(value)
-    spelt = (f"{value:.{count}g}" for count in range(1, 9))
+        two = f"{value:.1e}"
+        return two if float(two) == value else repr(value)
+    spelt = (f"{value:.{count}g}" for count in range(2, 9))
     return next((text for text in spelt if narrowed(float(text)) == value), f"{value:.9g}")
 
 

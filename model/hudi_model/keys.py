@@ -77,7 +77,7 @@ def float_text(value: float) -> str:
     """
     if narrowed(value) == value and float(digits_of(value, "float32")) != value:
         raise Unsupported("virtual-keys")
-    return java_text(Decimal(repr(value)))
+    return java_text(Decimal(digits_of(value, "float64")))
 
 
 def stored_key(key: str, configuration: Configuration) -> str:

@@ -25,14 +25,13 @@ from hudi_model.files import (
     SourceFile,
     Value,
 )
-from hudi_model.partitions import DEFAULT_PARTITION, ENCODED
+from hudi_model.partitions import DEFAULT_PARTITION, ENCODED, SLASHED
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table
 from hudi_model.time import BOOTSTRAPS
 
 DROPPED = "hoodie.datasource.write.drop.partition.columns"
-SLASHED = "hoodie.datasource.write.slash.separated.date.partitioning"
 BOOTSTRAPPED = "hoodie.bootstrap.base.path"
 TRUTHS = {"true": True, "false": False}
 

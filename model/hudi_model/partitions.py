@@ -38,6 +38,7 @@ MICROSECONDS: Mapping[str, int | Decimal] = {
 }
 UNIX_DAY = dt.date(1970, 1, 1)
 ENCODED = "hoodie.datasource.write.partitionpath.urlencode"
+SLASHED = "hoodie.datasource.write.slash.separated.date.partitioning"
 
 
 def key_generator(configuration: Configuration) -> str:
@@ -72,10 +73,13 @@ def partition_path(record: Record, configuration: Configuration) -> str:
     """
     usual = "TIMESTAMP" if key_generator(configuration) == "TIMESTAMP" else "SIMPLE"
     stated = configuration.properties.get("hoodie.table.partition.fields", "").split(",")
-    fields = (part.strip().partition(":") for part in stated if part.strip())
-    return "/".join(
-        folder(value_at(record.values, name), name, kind or usual, configuration) for name, _, kind in fields
-    )
+    fields = [part.strip().partition(":") for part in stated if part.strip()]
+    texts = [folder(value_at(record.values, name), kind or usual, configuration) for name, _, kind in fields]
+    if len(texts) == 1 and is_true(configuration.properties, SLASHED) and not texts[0].startswith("-"):
+        texts = [texts[0].replace("-", "/")]
+    if not is_true(configuration.properties, "hoodie.datasource.write.hive_style_partitioning"):
+        return "/".join(texts)
+    return "/".join(f"{name}={text}" for (name, _, _), text in zip(fields, texts, strict=True))
 
 
 def own_path(record: Record, configuration: Configuration) -> str:
@@ -104,17 +108,16 @@ def is_partition_path(path: str) -> bool:
     return not {"", ".", ".."} & {*folders} and folders[:1] != [".hoodie"] and "\0" not in path
 
 
-def folder(value: Value, name: str, kind: str, configuration: Configuration) -> str:
-    """One folder of a partition path; null and the empty text have a name of their own.
+def folder(value: Value, kind: str, configuration: Configuration) -> str:
+    """A value as one folder of a partition path; null and the empty text have a name of their own.
 
     Clauses: DM-031, DM-032, DM-033.
     """
-    properties = configuration.properties
     text = date_text(value, configuration) if kind.upper() == "TIMESTAMP" else "" if value is None else key_text(value)
     text = text or DEFAULT_PARTITION
-    if is_true(properties, ENCODED):
+    if is_true(configuration.properties, ENCODED):
         text = "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
-    return f"{name}={text}" if is_true(properties, "hoodie.datasource.write.hive_style_partitioning") else text
+    return text
 
 
 def date_text(value: Value, configuration: Configuration) -> str:

@@ -28,11 +28,14 @@ from hudi_model.merge_rules import (
     BY_PAYLOAD,
     COMMIT_TIME,
     DEFAULT,
+    DELETE_FIELD,
+    DELETE_MARKER,
     EVENT_TIME,
     LATEST,
     MODE_OF_PAYLOAD,
     PAYLOADS,
     STRATEGY_OF_MODE,
+    UNAVAILABLE,
     MergeMode,
     payload_name,
 )
@@ -44,7 +47,8 @@ from hudi_model.time import InstantTime
 
 V6, V8, V9 = 6, 8, 9
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"
-ONLY_IN_9 = ("hoodie.table.partial.update.mode", "hoodie.record.merge.property.")
+ONLY_IN_9 = ("hoodie.table.partial.update.mode", DELETE_FIELD, DELETE_MARKER, UNAVAILABLE)
+"""What stands for payload classes; other properties of merging are a merger's own, and stay."""
 
 
 def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str, InstantTime] | None = None) -> Effects:
@@ -63,12 +67,26 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
     settled = perform(table, effects)
     properties = step_by_step(dict(open_table(settled).configuration.properties), version, to)
     layout = timeline_layout(properties)
-    entries = [in_layout(settled, one, layout, put_at or {}) for one in settled.timeline]
+    put = {**(put_at or {}), **put_meanwhile(table, settled, now)}
+    entries = [in_layout(settled, one, layout, put) for one in settled.timeline]
     names, known = {one.name for one in entries}, {one.name for one in settled.timeline}
     effects += [durable.CreateInstant(one) for one in entries if one.name not in known]
     if to != version:
         effects += [*moved_history(settled, layout), durable.PutProperties(properties)]
     return (*effects, *(durable.DeleteInstant(one.name) for one in settled.timeline if one.name not in names))
+
+
+def put_meanwhile(table: Table, settled: Table, now: InstantTime) -> dict[str, InstantTime]:
+    """When the completed files were put that the change itself has brought, whenever their actions were requested.
+
+    Clauses: VR-005, VR-006.
+    """
+    known, put = {one.name for one in table.timeline}, dict[str, InstantTime]()
+    new = [one for one in settled.timeline if one.name not in known and one.state is State.COMPLETED]
+    for one in sorted(new, key=lambda entry: entry.requested):
+        last = max((one.requested, *put.values()))
+        put[one.name] = now if now > last else generate_shared(last, last)
+    return put
 
 
 def settle(table: Table, now: InstantTime) -> Effects:
@@ -140,9 +158,8 @@ def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str,
 
 
 def without(properties: dict[str, str], *names: str) -> dict[str, str]:
-    """The properties but some; a name that ends in a dot stands for all that begin so."""
-    prefixes = tuple(name for name in names if name.endswith("."))
-    return {name: value for name, value in properties.items() if not (name in names or name.startswith(prefixes))}
+    """The properties but some."""
+    return {name: value for name, value in properties.items() if name not in names}
 
 
 def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str]:

@@ -5,14 +5,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hudi_conformance.corpus.table_shapes import Step, TableShape, WriteCase
+from hudi_conformance.corpus.writing.shapes import SEVERAL_WRITERS, SHARED_LOCK
 from hudi_conformance.interop.fuzzing.command import ALL_WRITES, Budget, fuzz, replay
 from hudi_conformance.interop.fuzzing.coverage import Coverage
 from hudi_conformance.interop.fuzzing.running import Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
+from hudi_conformance.interop.fuzzing.service_steps import service_step
 from hudi_conformance.interop.fuzzing.strategies import COW, MOR, Limits, write_cases
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.resources import suite_root
@@ -116,6 +119,32 @@ def test_the_model_agrees_with_itself(sessions: tuple[Session, Session], tmp_pat
     assert played.queries > 10
 
 
+def test_writes_that_do_not_complete_in_their_step(sessions: tuple[Session, Session], tmp_path: Path):
+    """One whose process dies is rolled back, one that waits completes after another: each side has its own instants."""
+    correct, _ = sessions
+    shape, first = late_row().shape, late_row().steps[0]
+    shape = replace(shape, configs={**SEVERAL_WRITERS, **SHARED_LOCK})
+    staged = ("begin_write", "stage_write")
+    died = Step("upsert", COLUMNS, (("r2", 9, "lost"),), phases=staged, crashes=True)
+    waits = Step("upsert", COLUMNS, (("ř1", 9, "late"),), phases=staged)
+    other = Step("insert", COLUMNS, (("r3", 1, "meanwhile"),))
+    steps = (first, died, service_step("rollback", 2), waits, other, service_step("commit", 4))
+    case = WriteCase(shape, steps)
+    assert WriteCase.from_json(case.to_json()) == case
+    played = run_case(case, (Side("a", correct), Side("b", correct, correct)), tmp_path)
+    assert (played.failure, played.refused) == (None, 0)
+
+
+def test_a_change_of_version_is_a_step(sessions: tuple[Session, Session], tmp_path: Path):
+    """What comes after it is asked by the rules of the new version."""
+    correct, _ = sessions
+    case = late_row()
+    case = WriteCase(replace(case.shape, version=6), (case.steps[0], service_step("upgrade 9"), case.steps[1]))
+    assert [case.shape_after(number).version for number in (0, 1, 2, 3)] == [6, 6, 9, 9]
+    played = run_case(case, (Side("a", correct), Side("b", correct, correct)), tmp_path)
+    assert (played.failure, played.refused) == (None, 0)
+
+
 def test_histories_cover_types_indexes_and_services():
     """Each dimension has several values among few histories; every value that was drawn is counted."""
     coverage = Coverage()
@@ -123,9 +152,26 @@ def test_histories_cover_types_indexes_and_services():
         coverage.add(case_of_seed(write_cases(ALL_WRITES), seed))
     drawn = {name: {value for one, value in coverage.values if one == name} for name, _ in coverage.values}
     assert drawn["key type"] >= {"string", "int32", "int64", "date", "decimal(10,2)", "timestamp-micros"}
-    assert drawn["partition type"] >= {"none", "string", "int32", "int64", "date", "boolean"}
     assert drawn["ordering type"] >= {"none", "int64", "int32", "float64", "decimal(10,2)", "timestamp-millis", "date"}
     assert drawn["metadata index"] == {"column stats", "bloom filters", "record index", "secondary index"}
+    assert drawn["partition type"] >= {"none", "string", "int32", "int64", "date", "boolean"}
+    assert drawn["partitions of dates"] == {
+        "none",
+        "slashes",
+        "DATE_STRING",
+        "EPOCHMILLISECONDS",
+        "UNIX_TIMESTAMP",
+        "SCALAR",
+    }
+    assert drawn["failed writes"] == {"EAGER", "LAZY", "NEVER"}
+    assert drawn["interruption"] == {
+        "begin_write, process dies",
+        "stage_write, process dies",
+        "stage_write, completed later",
+    }
+    assert drawn["merge mode"] >= {"inferred", "counter", "PartialUpdateAvroPayload"}
+    assert len(drawn["write option"]) >= 7
+    assert drawn["service"] >= {"upgrade 9", "downgrade 6", "commit", "rollback", "restore", "savepoint"}
     assert drawn["service policy"] >= {"policy KEEP_LATEST_FILE_VERSIONS", "policy KEEP_LATEST_BY_HOURS"}
     assert sum("pairs of values" in line for line in coverage.lines()) == 1
 

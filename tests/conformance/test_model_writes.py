@@ -118,6 +118,22 @@ def _started(session: Session, path: Path, inputs: Path, txn: str, rows: list[Ro
     return started
 
 
+def test_a_write_that_is_refused_as_it_is_staged_leaves_nothing(tmp_path: Path) -> None:
+    """It is given up, and cannot be committed any more."""
+    session, path, inputs = Session(), tmp_path / "table", tmp_path / "inputs"
+    path.mkdir()
+    inputs.mkdir()
+    _create(session, path, 9, "COPY_ON_WRITE", partitioned=True, ordered=False)
+    request = {"operation": "upsert", "txn": "a", "input": _rows_file(inputs, [("", "oslo", 1, 1.0)])}
+    session.run("begin_write", path, request)
+    with pytest.raises(Rejection) as refused:
+        session.run("stage_write", path, request)
+    assert refused.value.reason is Reason.KEY_MISSING
+    assert load(path).timeline == ()
+    with pytest.raises(Rejection, match="no write 'a' has begun"):
+        session.run("commit_write", path, {"txn": "a"})
+
+
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_the_second_of_two_overlapping_writes_is_refused_and_leaves_nothing(

@@ -14,6 +14,7 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
+from hudi_spark.testing import InProcess, WriteRequest
 from rollback_tables import KINDS, Undoable, rows, stopped
 
 
@@ -44,6 +45,18 @@ def test_a_savepoint_names_the_files_of_its_write(tmp_path: Path, version: int, 
         later = {name for name in kept.savepoint_data_file if ".log.2_" in name and version == 6}
         assert set(kept.savepoint_data_file) - later == {*bases.values(), *logs}
     assert set(held.partition_metadata) == {"north", "süd"}
+
+
+@pytest.mark.parametrize("version", [6, 8])
+def test_a_savepoint_names_no_log_of_a_write_that_may_still_fail(tmp_path: Path, version: int):
+    """Where the write is given up its log goes, and the savepoint is whole all the same."""
+    table, given = Undoable(tmp_path, version, "MERGE_ON_READ"), WriteRequest("upsert", rows([1, 2, 7], 5, 5.0))
+    started = table.writer(executor=InProcess()).begin(given)
+    started.stage(given)
+    table.services().savepoint(table.second)
+    started.abort()
+    for partition, kept in saved(table).partition_metadata.items():
+        assert [name for name in kept.savepoint_data_file if not (tmp_path / partition / name).exists()] == []
 
 
 def test_the_newest_write_is_saved_where_none_is_named(tmp_path: Path):

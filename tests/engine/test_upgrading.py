@@ -175,6 +175,16 @@ def test_a_failed_write_is_rolled_back_first(tmp_path: Path) -> None:
     assert not [one for one in load_table(LocalStorage(table.path))[1].instants if not one.is_completed]
 
 
+def test_a_failed_write_is_rolled_back_first_whatever_the_policy(tmp_path: Path) -> None:
+    """Also where nobody rolls failed writes back by themselves: releases set the policy aside for it."""
+    table, given = grown(tmp_path / "t", "COPY_ON_WRITE", 8), WriteRequest("upsert", rows((1,), ts=77, price=7.0))
+    started = table.writer(executor=InProcess()).begin(given)
+    started.stage(given)
+    stop_heartbeat(started.write.work.effects, started.requested)
+    assert table.services().upgrade(9, {"hoodie.clean.failed.writes.policy": "NEVER"})
+    assert not [one for one in load_table(LocalStorage(table.path))[1].instants if not one.is_completed]
+
+
 class Upgrading:
     """Upgrades a table when a write is about to be requested that has read it already."""
 

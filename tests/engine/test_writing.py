@@ -6,7 +6,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, TableDefinition, UnsupportedFeature, create_arrow, read_arrow, write_arrow
+from hudi_spark import (
+    HudiError,
+    TableDefinition,
+    UnsupportedFeature,
+    check_table,
+    create_arrow,
+    read_arrow,
+    write_arrow,
+)
 from hudi_spark.errors import Reason
 from hudi_spark.testing import WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
@@ -55,6 +63,60 @@ def test_a_late_partial_update_for_another_partition_writes_nothing(tmp_path: Pa
     late = pa.table({"id": ["k1"], "region": ["süd"], "ts": [2]})
     table.write("partial_update", late)
     assert table.found(("_hoodie_commit_time", "region", "ts", "price")) == before
+
+
+def test_no_file_of_a_table_without_meta_fields_has_a_filter_of_keys(tmp_path: Path):
+    """Nor the one that a delete has emptied."""
+    table = Written(tmp_path, properties={"hoodie.populate.meta.fields": "false"})
+    table.write("insert", rows([0]))
+    table.write("delete", rows([0], 9))
+    files = sorted(tmp_path.rglob("*.parquet"), key=lambda one: one.stat().st_mtime_ns)
+    assert [pq.read_metadata(one).num_rows for one in files] == [1, 0]
+    keys = {key for one in files for key in pq.read_metadata(one).metadata}
+    assert b"parquet.avro.schema" in keys
+    assert not [key for key in keys if b"bloom" in key]
+
+
+def test_a_record_index_has_the_keys_that_come_to_buckets_after_a_compaction(tmp_path: Path):
+    """To a bucket each row is an update, also one with a key that no file has."""
+    configs = {
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "1",
+        "hoodie.metadata.enable": "true",
+        "hoodie.metadata.record.index.enable": "true",
+        "hoodie.compact.inline.max.delta.commits": "1",
+    }
+    table = Written(tmp_path, "MERGE_ON_READ", configs=configs)
+    table.write("upsert", rows([0, 2]))
+    table.services().execute(table.services().schedule("compaction") or "")
+    table.write("upsert", rows([4], 2))
+    assert check_table(tmp_path, deep=True) == []
+
+
+@pytest.mark.parametrize(("version", "price"), [(8, None), (9, 1.0)])
+def test_a_write_combines_its_own_rows_as_whole_records_under_payload_classes(
+    tmp_path: Path, version: int, price: float | None
+):
+    """Before version 9; then the class is a mode of the table, by which they are completed like all others."""
+    payload = "org.apache.hudi.common.model.OverwriteNonDefaultsWithLatestAvroPayload"
+    table = Written(tmp_path, version=version, properties={"hoodie.compaction.payload.class": payload})
+    given = pa.table({"id": ["k0", "k0"], "region": ["süd", "süd"], "ts": [1, 2], "price": [1.0, None]})
+    table.write("upsert", given.cast(SCHEMA))
+    assert table.found() == [("k0", price)]
+
+
+def test_statistics_of_partitions_know_a_write_that_others_overtook(tmp_path: Path):
+    """It was requested before another write of its partition and completes after it; readers prune by both."""
+    configs = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
+    table = Written(tmp_path, "MERGE_ON_READ", configs=configs)
+    table.write("insert", rows([0]))
+    given = WriteRequest("upsert", rows([0], 5).set_column(3, "price", pa.nulls(1, pa.float64())))
+    started = table.writer().begin(given)
+    started.stage(given)
+    table.write("bulk_insert", rows([2]))
+    started.commit()
+    found = read_arrow(str(tmp_path), filter=["price", "is_null"], configs={"hoodie.metadata.enable": "true"})
+    assert found.column("id").to_pylist() == ["k0"]
 
 
 def test_a_deletion_names_the_partitions_that_are_not_there(tmp_path: Path):

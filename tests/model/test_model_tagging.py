@@ -5,9 +5,10 @@ from hudi_conformance.bridge.loading import load
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_model.configuration import configure
 from hudi_model.files import Record
+from hudi_model.keys import key_text
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import list_file_slices, read_snapshot
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tagging import bucket_of, hashed_texts
 from hudi_model.time import tick
 from hudi_model_tools.locks import Lease, acquire, acquire_groups, refuse_lost
@@ -138,6 +139,45 @@ def test_partition_paths() -> None:
     assert path({"p": day, "q": 7}, "p,q", **{HIVE: "true"}) == "p=2024-02-28/q=7"
     assert path({"p": "a/b"}) == "a/b"
     assert path({"p": "a/b=c %é+\x01"}, **{ENCODED: "true"}) == "a%2Fb%3Dc %25é+%01"
+
+
+def test_slashed_days_are_folders() -> None:
+    """Of a single field; what begins with a dash stays as it is."""
+    slashed = {"hoodie__datasource__write__slash__separated__date__partitioning": "true"}
+    assert path({"p": dt.date(2024, 2, 28)}, **slashed) == "2024/02/28"
+    assert path({"p": "2024-02-28"}, **slashed, **{HIVE: "true", ENCODED: "true"}) == "p=2024/02/28"
+    assert path({"p": "-5"}, **slashed) == "-5"
+    assert path({"p": None}, **slashed) == "__HIVE_DEFAULT_PARTITION__"
+    assert path({"p": "2024-02-28", "q": "a-b"}, "p,q", **slashed) == "2024-02-28/a-b"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.5"),
+        (100.0, "100.0"),
+        (0.001, "0.001"),
+        (0.1, "0.1"),
+        (-0.0, "-0.0"),
+        (1e-9, "1.0E-9"),
+        (1e7, "1.0E7"),
+        (9999999.5, "9999999.5"),
+        (-123456789.0, "-1.23456789E8"),
+        (1e300, "1.0E300"),
+        (5e-324, "4.9E-324"),
+        (float("-inf"), "-Infinity"),
+        (float("nan"), "NaN"),
+    ],
+)
+def test_fractions_are_spelt_as_java_does(value: float, text: str) -> None:
+    """At least two digits, the fewest that name the number, with an exponent where it is small or large."""
+    assert key_text(value) == text
+
+
+def test_a_fraction_that_single_width_would_shorten_is_not_spelt() -> None:
+    """0.1 of single width is 0.10000000149011612 of double width: the value does not say which it is."""
+    with pytest.raises(Unsupported):
+        key_text(0.10000000149011612)
 
 
 TIMES = {

@@ -11,6 +11,7 @@ from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MODE_OF_PAYLOAD, PAYLOADS, MergeMode
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.services import clustering
 from hudi_model.tables import ArchivedInstant, History, Table, open_table
 from hudi_model.time import tick
 from hudi_model.upgrades import change_version
@@ -20,6 +21,7 @@ from model_states import at, base, commit, entry, properties, rows, table
 
 ONE = ("a", 1, "one")
 PAYLOAD, MODE = "hoodie.compaction.payload.class", "hoodie.record.merge.mode"
+MERGED = "hoodie.record.merge.property.hudi.conformance"
 STRATEGY = "hoodie.record.merge.strategy.id"
 
 
@@ -61,6 +63,19 @@ def test_completed_files_get_the_time_at_which_they_were_put() -> None:
     assert times == [at(7)]
     assert [one.completed for one in changed(found, 8).timeline if one.completed] == [tick(1001)]
     assert not [one.completed for one in changed(changed(found, 8), 6).timeline if one.completed]
+
+
+def test_a_plan_that_the_change_carries_out_completes_when_it_does() -> None:
+    """However long ago it was requested: writes have completed since."""
+    first, second = base(1, ONE), base(9, ("b", 1, "two"), file_id="f2")
+    found = table(
+        [commit(1, first, version=6), commit(9, second, version=6)], [first, second], properties(6, "COPY_ON_WRITE")
+    )
+    found = perform(found, clustering.schedule(found, at(5), {"hoodie.clustering.inline.max.commits": "1"}))
+    put_at = {one.name: at(10) for one in found.timeline if one.state is State.COMPLETED and one.requested == at(9)}
+    times = {one.requested: one.completed for one in changed(found, 8, put_at).timeline if one.completed}
+    assert times[at(9)] == at(10)
+    assert times[at(5)] == at(50)
 
 
 def test_the_properties_are_put_between_the_new_files_and_the_end_of_the_old_ones() -> None:
@@ -109,6 +124,12 @@ def test_the_mode_that_a_table_of_version_6_gets(table_type: str, payload: str, 
     assert found[MODE] == mode.value
     if mode is MergeMode.CUSTOM:
         assert found[PAYLOAD] == PACKAGE + payload
+
+
+def test_properties_of_a_merger_stay() -> None:
+    """Its properties stand beside its id in version 8, too."""
+    own = {STRATEGY: "2e073cb4-ac99-573a-986a-1e30a8c39b14", MODE: "CUSTOM", f"{MERGED}.columns": "number"}
+    assert stated(changed(small(9, **own), 8)).items() >= own.items()
 
 
 def test_types_of_partition_fields_do_not_reach_version_6() -> None:

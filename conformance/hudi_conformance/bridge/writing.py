@@ -2,7 +2,8 @@
 
 import datetime as dt
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,12 +105,8 @@ def write(session: Session, path: Path, params: Params) -> Value:
     if writers.has_nothing_to_do(table, request):
         return dict.fromkeys(("requested", "completed", "action"))
     begin_write(session, path, whole)
-    try:
-        stage_write(session, path, whole)
-        return commit_write(session, path, whole)
-    except (Rejection, Unsupported):
-        abort_write(session, path, whole)
-        raise
+    stage_write(session, path, whole)
+    return commit_write(session, path, whole)
 
 
 def begin_write(session: Session, path: Path, params: Params) -> Value:
@@ -123,9 +120,10 @@ def begin_write(session: Session, path: Path, params: Params) -> Value:
 
 
 def stage_write(session: Session, path: Path, params: Params) -> Value:
-    """The second phase: the inflight file, markers and data files."""
+    """The second phase: the inflight file, markers and data files. A write that is refused is given up."""
     started, table = session.opened(path, params), load(path)
-    staged, files = writers.stage(table, started)
+    with given_up_if_refused(session, path, params):
+        staged, files = writers.stage(table, started)
     schema = staged.metadata.schema if staged.metadata else None
     perform(table, files, Site(path, schema or Schema(()), started.requested))
     session.open_writes[path, str(params.get("txn"))] = staged
@@ -133,18 +131,24 @@ def stage_write(session: Session, path: Path, params: Params) -> Value:
 
 
 def commit_write(session: Session, path: Path, params: Params) -> Value:
-    """The third phase: conflict checks, then the completed file. A write in conflict is undone."""
+    """The third phase: conflict checks, then the completed file. A write that is refused is given up."""
     staged, table = session.opened(path, params), load(path)
     completed = Clock(params).next(table)
     site = Site(path, Schema(()), staged.requested)
-    try:
+    with given_up_if_refused(session, path, params):
         perform(table, writers.commit(table, staged, completed, session.readings), site)
-    except Rejection as refusal:
-        if refusal.reason is Reason.WRITE_CONFLICT:
-            abort_write(session, path, params)
-        raise
     del session.open_writes[path, str(params.get("txn"))]
     return answered(load(path), staged.requested)
+
+
+@contextmanager
+def given_up_if_refused(session: Session, path: Path, params: Params) -> Iterator[None]:
+    """Nothing stays of a write that a phase refuses (OW-009)."""
+    try:
+        yield
+    except (Rejection, Unsupported):
+        abort_write(session, path, params)
+        raise
 
 
 def abort_write(session: Session, path: Path, params: Params) -> Value:

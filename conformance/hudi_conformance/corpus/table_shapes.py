@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from hudi_adapter.rows import Rows
@@ -28,6 +28,8 @@ _PAYLOADS = {
     "EVENT_TIME_ORDERING": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
 }
 _TABLE = "rides"
+VERSION_CHANGES = ("upgrade", "downgrade")
+"""Services that give a table another version, which stands behind the word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class TableShape:
 class Step:
     """One write: its rows with their columns, or partitions, or a filter; settings of its own. Or a table service.
 
-    `target`: the step (from 1) that a service is about.
+    `target`: the step (from 1) that a service is about. `phases`: how far a write goes that does not complete in its
+    step, begun or staged; `crashes`: its process ends there, where it would wait for a later step.
     """
 
     operation: str
@@ -87,6 +90,8 @@ class Step:
     filter: Any = None
     configs: Mapping[str, str] = field(default_factory=dict)
     target: int = 0
+    phases: tuple[str, ...] = ()
+    crashes: bool = False
 
     def input(self) -> Rows | None:
         """The rows as protocol rows; None where the write brings none."""
@@ -108,6 +113,17 @@ class WriteCase:
 
     shape: TableShape
     steps: tuple[Step, ...]
+
+    def changed_version(self, steps: int) -> int:
+        """Which of these steps gave the table another version last; 0 where none did."""
+        words = (step.operation.partition(" ")[0] for step in self.steps[:steps])
+        return max((number for number, word in enumerate(words, start=1) if word in VERSION_CHANGES), default=0)
+
+    def shape_after(self, steps: int) -> TableShape:
+        """The table's shape after these steps, some of which may give it another version."""
+        changed = self.changed_version(steps)
+        version = self.steps[changed - 1].operation.partition(" ")[2] if changed else self.shape.version
+        return replace(self.shape, version=int(version))
 
     def to_json(self) -> str:
         """A few lines: one for the shape, one for each step."""
@@ -146,7 +162,8 @@ def _entry(step: Step) -> dict[str, Any]:
 
 def _step(entry: Mapping[str, Any]) -> Step:
     columns = _pairs(entry.get("columns", ()))
-    tuples: dict[str, Any] = {"columns": columns, "partitions": tuple(entry.get("partitions", ()))}
+    names = ("partitions", "phases")
+    tuples: dict[str, Any] = {"columns": columns, **{name: tuple(entry.get(name, ())) for name in names}}
     if "rows" in entry:
         tuples["rows"] = tuple(
             tuple(decode_value(form, kind) for form, (_, kind) in zip(row, columns, strict=True))

@@ -73,10 +73,14 @@ class BaseFileForm:
         return arrow_schema(self.avro)
 
 
-def base_file_form(avro: Mapping[str, Any], options: Options, *, drops: tuple[str, ...] = ()) -> BaseFileForm:
+def base_file_form(
+    avro: Mapping[str, Any], options: Options, *, drops: tuple[str, ...] = (), meta_fields: bool = True
+) -> BaseFileForm:
     """The form that a write's options request; `avro` is the table's schema without meta fields.
 
-    Clauses: BF-001, BF-002, DM-022.
+    `meta_fields`: the table fills them; where it does not, no file has a filter, with rows or without.
+
+    Clauses: BF-001, BF-002, BF-003, DM-022.
     """
     kept = {**avro, "fields": [one for one in avro["fields"] if one["name"] not in drops]}
     bloom = BloomSettings(
@@ -92,7 +96,7 @@ def base_file_form(avro: Mapping[str, Any], options: Options, *, drops: tuple[st
         page_bytes=options.number("hoodie.parquet.page.size"),
         most_bytes=options.number("hoodie.parquet.max.file.size"),
         dictionary=options.flag("hoodie.parquet.dictionary.enabled"),
-        bloom=bloom if options.flag("hoodie.parquet.bloom.filter.enabled") else None,
+        bloom=bloom if meta_fields and options.flag("hoodie.parquet.bloom.filter.enabled") else None,
     )
 
 

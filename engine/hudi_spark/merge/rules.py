@@ -149,6 +149,18 @@ def payload_rule(payload_class: str | None, rule: MergeRule) -> MergeRule | None
     )
 
 
+def combining_rule(rule: MergeRule) -> MergeRule:
+    """The rule by which a write combines its own rows: the table's, but for most payload classes before version 9.
+
+    They take the record with the greatest ordering value, whole; the one that completes either way merges as always.
+
+    Clauses: MG-017, PL-003, PL-009.
+    """
+    if not rule.plain_deletes or (rule.completion is not None and rule.completion.unset == "nulls"):
+        return rule
+    return replace(rule, mode=_EVENT, completion=None)
+
+
 _MODES: Final[Mapping[str, MergeMode]] = {
     "COMMIT_TIME_ORDERING": "COMMIT_TIME_ORDERING",
     "EVENT_TIME_ORDERING": "EVENT_TIME_ORDERING",

@@ -35,7 +35,7 @@ from hudi_spark.metadata.index import ENTRIES, FinishedWrite, IndexChanges, Keep
 from hudi_spark.metadata.layout import FIRST_WITH_COMPLETION_TIMES, MetadataLayout, indexes_of, read_definitions
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import WriterState
-from hudi_spark.table_state import read_log
+from hudi_spark.table_state import Commit, read_log
 
 FileKey = tuple[str, str]
 """Partition path and file name."""
@@ -332,8 +332,12 @@ class PartitionStatistics:
         return (Partition.PARTITION_STATS,) if wanted else ()
 
     def dropped(self, keeping: Keeping, partition: str) -> bool:
-        """Whether it is not wanted."""
-        return self.holds(partition) and not self.wanted(keeping)
+        """Whether it is not wanted, or has to begin anew.
+
+        Of two records of one partition that counts whose action was requested later: what this action says of a
+        partition would be hidden by one that came before it and was requested after it.
+        """
+        return self.holds(partition) and (not self.wanted(keeping) or _is_overtaken(keeping))
 
     def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The statistics of all partitions, made by a task each of the files of its slices.
@@ -367,6 +371,21 @@ class PartitionStatistics:
             stated = {one.column_name for one in found}
             gone += [partition_stats_key(one.name, within) for one in plan.columns if one.name not in stated]
         return IndexChanges(tuple(records), tuple(gone))
+
+
+def _is_overtaken(keeping: Keeping) -> bool:
+    """Whether an action that was requested later has completed and touched a partition that this one touches.
+
+    Clauses: MT-008, MT-014.
+    """
+    write = keeping.write
+    touched = {*(one.stat.partition_path or "" for one in write.written), *write.replaced, *write.emptied}
+    later = (one for one in keeping.state.snapshot.commits if one.instant.requested > write.requested)
+    return any(not touched.isdisjoint(_touched(one)) for one in later)
+
+
+def _touched(commit: Commit) -> set[str]:
+    return {*(one.partition_path or "" for one in commit.metadata.write_stats), *commit.metadata.replaced_file_ids}
 
 
 def partition_statistics(

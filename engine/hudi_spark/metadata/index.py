@@ -148,6 +148,9 @@ class GroupChange:
     updates_only: bool = False
 
 
+_INDEX: Final = "hoodie.index.type"
+
+
 def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange, ...]:
     """The file groups that an action touches, by partition and file id; none for actions that keep all rows in place.
 
@@ -157,7 +160,8 @@ def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange
         return ()
     known = {(one.partition, one.file_id): one for one in state.slices}
     stats = _stats_by_group(one.stat for one in write.written)
-    counts = _count_deletes(state)
+    # To a bucket every row is an update, also one with a new key: its writer looks at no keys.
+    counts = _count_deletes(state) and state.options.text(_INDEX) != "BUCKET"
     changed = [_written(group, known.get(group), found, write.requested) for group, found in stats.items()]
     changed = [one if counts else replace(one, updates_only=False) for one in changed]
     gone = {(partition, file_id) for partition, ids in write.replaced.items() for file_id in ids} - stats.keys()

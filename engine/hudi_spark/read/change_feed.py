@@ -422,9 +422,13 @@ class _ChangeRows:
             yield pa.Table.from_arrays([one.rows.column("op"), before, after], schema=schema)
 
     def _image(self, changes: LoggedChanges, state: GroupState, without: str) -> pa.Array:
-        """The image that the log leaves out; changes of one operation have none."""
+        """The image that the log leaves out; changes of one operation have none, and need no state.
+
+        Clauses: CD-003, CD-006.
+        """
         wanted = pc.not_equal(changes.rows.column("op"), without)
-        return found_images(changes.rows.column("record_key"), wanted, self._state(state), self._task.columns)
+        rows = self._state(state) if pc.any(wanted).as_py() else self._task.state_schema.empty_table()
+        return found_images(changes.rows.column("record_key"), wanted, rows, self._task.columns)
 
     def _state(self, state: GroupState) -> pa.Table:
         """The rows of a state.

@@ -409,7 +409,7 @@ def _rewriting(shared: Shared) -> Rewriting:
     """Clauses: CP-006."""
     configuration, schema, options = shared.state.configuration, shared.state.schema, shared.state.options
     dropped = configuration.partition_by if configuration.partitions.columns_dropped else ()
-    form = base_file_form(schema.avro, options, drops=dropped)
+    form = base_file_form(schema.avro, options, drops=dropped, meta_fields=configuration.populates_meta_fields)
     return Rewriting(
         read=shared.read,
         place=shared.place,

@@ -51,7 +51,15 @@ from hudi_spark.table_state import (
     snapshot_at,
     stored_files,
 )
-from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check, state_of_table
+from hudi_spark.write import (
+    Completion,
+    Outcome,
+    TableWork,
+    announced,
+    complete_locked,
+    nothing_to_check,
+    state_of_table,
+)
 
 
 def refuse_cleaned_since(storage: Storage, timeline: Timeline, instant: str) -> None:
@@ -176,18 +184,30 @@ def completed_write(timeline: Timeline, instant: str | None) -> Instant:
 def files_as_of(work: TableWork, snapshot: Snapshot, saved: Instant) -> dict[str, tuple[str, ...]]:
     """By partition the names of the files that the table needs to be what it was at a write.
 
-    Time travel goes by the requested time, a restore by the completion; where writes overlap both are kept.
+    Time travel goes by the requested time, a restore by the completion; where writes overlap both are kept. Before
+    version 8 a log's name does not say whose it is: those of a write that has not completed may go again.
 
-    Clauses: SR-002, SR-005.
+    Clauses: SR-002, SR-005, RD-006.
     """
+    unsettled = set() if snapshot.configuration.has_completion_times else _unsettled_logs(work.storage, snapshot)
     slices = _slices(work.storage, work, snapshot, saved.requested, "requested")
     if saved.completed is not None and _overlap(snapshot.timeline, saved):
         slices += _slices(work.storage, work, snapshot, saved.completed, "completed")
     found: dict[str, dict[str, None]] = {}
     for one in slices:
-        paths = (*([one.base_file] if one.base_file else []), *one.log_files)
+        paths = (*([one.base_file] if one.base_file else []), *(log for log in one.log_files if log not in unsettled))
         found.setdefault(one.partition, {}).update(dict.fromkeys(path.rpartition("/")[2] for path in paths))
     return {partition: tuple(names) for partition, names in found.items()}
+
+
+_DELTACOMMIT: Final = "deltacommit"
+
+
+def _unsettled_logs(storage: Storage, snapshot: Snapshot) -> set[str]:
+    """Logs that writes have announced which have not completed, and that no completed one has written to."""
+    pending = (one.requested for one in snapshot.timeline.pending(_DELTACOMMIT))
+    named = {joined(one.partition, one.name.data_file) for each in pending for one in announced(storage, each)}
+    return named - {path for commit in snapshot.commits for _, path, _ in commit.log_files()}
 
 
 def _overlap(timeline: Timeline, saved: Instant) -> bool:

@@ -34,7 +34,7 @@ from hudi_spark.metadata import (
 )
 from hudi_spark.options import Options
 from hudi_spark.services import running
-from hudi_spark.services.rollback import policy_of, roll_back_failed_writes
+from hudi_spark.services.rollback import POLICY, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import is_service_plan
 from hudi_spark.services.upgrade_properties import applied, step_changes
 from hudi_spark.services.upgrade_timeline import (
@@ -100,7 +100,7 @@ _UNRESTING: Final = (*WRITE_ACTIONS, "rollback", "restore")
 
 
 def settle(work: TableWork) -> None:
-    """Failed writes are rolled back, begun rollbacks finished, plans carried out, then all logs compacted.
+    """Failed writes are rolled back, whatever the policy; begun rollbacks finished, plans carried out, logs compacted.
 
     Raises:
         HudiError: what rollback, the plans' services and compaction refuse.
@@ -108,7 +108,7 @@ def settle(work: TableWork) -> None:
     Clauses: VR-005, RB-001, RB-004.
 
     """
-    roll_back_failed_writes(work, policy_of(work.options))
+    roll_back_failed_writes(replace(work, options=_with(work.options, {POLICY: "EAGER"})), "EAGER")
     for one in _plans(work):
         running.execute(work, one.requested)
     if _has_logs(work):

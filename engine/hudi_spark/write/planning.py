@@ -472,7 +472,9 @@ def context_of_write(  # noqa: PLR0917 - a write is reported by all of them
         options=state.options,
         requested=requested,
         schema=pa.schema([*META_SCHEMA, *columns]),
-        form=base_file_form(state.schema.avro, state.options, drops=dropped),
+        form=base_file_form(
+            state.schema.avro, state.options, drops=dropped, meta_fields=configuration.populates_meta_fields
+        ),
         logs=log_form(configuration, state.schema.avro, state.options, rule, missing=missing, opened=opened),
         changes=change_form(configuration, state.schema.avro, state.options),
         rule=rule,

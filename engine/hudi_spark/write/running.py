@@ -27,6 +27,7 @@ from hudi_spark.keys import (
     tagged,
     tagged_schema,
 )
+from hudi_spark.merge import combining_rule
 from hudi_spark.read import Executor, Flow
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Snapshot
@@ -220,12 +221,13 @@ class _Staging:
         return rows.map(keying, keying.keyed_schema)
 
     def _combined(self, keyed: Flow) -> Flow:
-        """Clauses: OW-019."""
+        """Clauses: OW-019, MG-017."""
         if self._operation.combines is None or not self._state.options.flag(self._operation.combines):
             return keyed
         across = is_global(self._state)
         columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
-        work = Combining(self._context.rule, self._context.missing, by_partition=not across)
+        rule = combining_rule(self._context.rule)
+        work = Combining(rule, self._context.missing, by_partition=not across)
         return keyed.shuffled(columns, self._parts()).map(work, keyed.schema)
 
     def _parts(self) -> int | None:

@@ -24,9 +24,9 @@ def _complex_keys_unnamed(original: Function) -> Function:
 
 @mutant("paths-unencoded", "DM-032", "Values stand in paths as they are.", "partitions.folder")
 def _paths_unencoded(original: Function) -> Function:
-    def plain(value: Value, name: str, kind: str, configuration: Configuration) -> str:
+    def plain(value: Value, kind: str, configuration: Configuration) -> str:
         properties = {**configuration.properties, _ENCODED: "false"}
-        found: str = original(value, name, kind, replace(configuration, properties=properties))
+        found: str = original(value, kind, replace(configuration, properties=properties))
         return found
 
     return plain
@@ -63,8 +63,8 @@ def _keys_are_made_anew(_: Function) -> Function:
 
 @mutant("backslashes-make-folders", "DM-031", "A backslash in a partition value is a slash.", "partitions.folder")
 def _backslashes_make_folders(original: Function) -> Function:
-    def parted(value: Value, name: str, kind: str, configuration: Configuration) -> str:
-        found: str = original(value, name, kind, configuration)
+    def parted(value: Value, kind: str, configuration: Configuration) -> str:
+        found: str = original(value, kind, configuration)
         return found.replace("\\", "/")
 
     return parted

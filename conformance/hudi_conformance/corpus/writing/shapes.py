@@ -18,12 +18,12 @@ ALONE: Final = {
     "hoodie.index.type": "SIMPLE",
 }
 """What would run with a write by itself does not: a service is a step of its own."""
-OPTIMISTIC: Final = {
-    **ALONE,
+SEVERAL_WRITERS: Final = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
 }
 """Several writers, who check each other."""
+OPTIMISTIC: Final = {**ALONE, **SEVERAL_WRITERS}
 NON_BLOCKING: Final = {
     **OPTIMISTIC,
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",

@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -105,6 +106,99 @@ _UNUSED: Final[Mapping[str, Callable[[int], Any]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class DatedPartitions:
+    """Partitions of dates: what a table states, the type of their column, and the folders of its values."""
+
+    properties: Mapping[str, str]
+    kind: str
+    folders: Mapping[Any, str]
+
+    @property
+    def name(self) -> str:
+        """What distinguishes it from others."""
+        return self.properties.get(f"{_TIMED}.timestamp.type", "slashes")
+
+    @property
+    def parted_by_slashes(self) -> bool:
+        """Whether each dash of a folder is a slash."""
+        return _SLASHED in self.properties
+
+    def stated(self, version: int) -> Mapping[str, str]:
+        """The properties of a table of a version, which names the key generator by its class or its type."""
+        if self.parted_by_slashes:
+            return self.properties
+        name, value = _GENERATORS[version >= _TYPES_OF_GENERATORS_SINCE]
+        return {name: value, **self.properties}
+
+
+_TYPES_OF_GENERATORS_SINCE: Final = 8
+_GENERATORS: Final = {
+    True: ("hoodie.table.keygenerator.type", "TIMESTAMP"),
+    False: ("hoodie.table.keygenerator.class", "org.apache.hudi.keygen.TimestampBasedKeyGenerator"),
+}
+_TIMED: Final = "hoodie.keygen.timebased"
+_SLASHED: Final = "hoodie.datasource.write.slash.separated.date.partitioning"
+_LEAP_DAY: Final = 19_782
+_DAYS: Final = ("2024-02-29", "2024-03-01", "1970-01-01", "1969-12-31")
+_HOUR_MS: Final = 3_600_000
+DATED: Final = (
+    DatedPartitions({_SLASHED: "true"}, "date", {dt.date.fromisoformat(one): one for one in _DAYS} | {None: ""}),
+    DatedPartitions({_SLASHED: "true"}, "string", {one: one for one in (*_DAYS, "2024", "")} | {None: ""}),
+    DatedPartitions(
+        {
+            f"{_TIMED}.timestamp.type": "DATE_STRING",
+            f"{_TIMED}.input.dateformat": "yyyy-MM-dd",
+            f"{_TIMED}.output.dateformat": "yyyy/MM/dd",
+        },
+        "string",
+        {one: one.replace("-", "/") for one in _DAYS} | {None: "1970/01/01"},
+    ),
+    DatedPartitions(
+        {f"{_TIMED}.timestamp.type": "EPOCHMILLISECONDS", f"{_TIMED}.output.dateformat": "yyyy-MM-dd HH"},
+        "int64",
+        {
+            (_LEAP_DAY * 24 + 1) * _HOUR_MS: "2024-02-29 01",
+            (_LEAP_DAY * 24 + 2) * _HOUR_MS - 1: "2024-02-29 01",
+            0: "1970-01-01 00",
+            -1: "1969-12-31 23",
+            None: "1970-01-01 00",
+        },
+    ),
+    DatedPartitions(
+        {
+            f"{_TIMED}.timestamp.type": "UNIX_TIMESTAMP",
+            f"{_TIMED}.output.dateformat": "yyyyMMdd",
+            f"{_TIMED}.timezone": "GMT+8:00",
+        },
+        "int64",
+        {
+            _LEAP_DAY * 86_400 + 57_599: "20240229",
+            _LEAP_DAY * 86_400 + 57_600: "20240301",
+            -28_801: "19691231",
+            None: "19700101",
+        },
+    ),
+    DatedPartitions(
+        {
+            f"{_TIMED}.timestamp.type": "SCALAR",
+            f"{_TIMED}.timestamp.scalar.time.unit": "DAYS",
+            f"{_TIMED}.output.dateformat": "yyyy/MM/dd",
+        },
+        "int32",
+        {_LEAP_DAY: "2024/02/29", _LEAP_DAY + 1: "2024/03/01", -1: "1969/12/31", None: "1970/01/02"},
+    ),
+)
+"""Days that slashes part into folders, and what key generators by timestamp make of texts and of numbers."""
+
+
+def dated_partitions(shape: TableShape) -> DatedPartitions | None:
+    """How a table's partitions are made of dates, where they are."""
+    kind = dict(shape.columns)[shape.partition_by[0]] if len(shape.partition_by) == 1 else ""
+    stated = shape.properties.items()
+    return next((one for one in DATED if one.kind == kind and one.properties.items() <= stated), None)
+
+
 def drawn_columns(choices: Choices) -> Columns:
     """The columns of a table, each of a type that fits its part."""
     types = {
@@ -127,9 +221,14 @@ def row_values(shape: TableShape) -> dict[str, Sequence[Any]]:
     types = dict(shape.columns)
     encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
     places = _ENCODED_PLACES if encoded else _PLACES
+    dated = dated_partitions(shape)
     return {
         "id": _KEYS.get(types["id"]) or _VALUES[types["id"]],
-        "city": (*(places if types["city"] == "string" else _VALUES[types["city"]][:5]), None),
+        "city": (
+            tuple(dated.folders)
+            if dated
+            else (*(places if types["city"] == "string" else _VALUES[types["city"]][:5]), None)
+        ),
         "ts": (*_VALUES[types["ts"]], None),
         # Parts of keys, of paths and of the order of versions, too.
         "kind": ("x", "y", "", None),

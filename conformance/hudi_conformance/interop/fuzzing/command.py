@@ -15,7 +15,9 @@ from hudi_conformance.interop.fuzzing.strategies import Limits, write_cases
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.resources import CorpusError
 
-ALL_WRITES: Final = Limits(services=True, typed_columns=True, metadata_indexes=True, small_files=True)
+ALL_WRITES: Final = Limits(
+    services=True, typed_columns=True, metadata_indexes=True, small_files=True, interruptions=True, options=True
+)
 """All that is drawn."""
 ATTEMPTS: Final = 300
 _PROGRESS_S = 2.0

@@ -5,8 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hudi_conformance.corpus.table_shapes import COLUMNS, WriteCase
-from hudi_conformance.interop.fuzzing.service_steps import is_service
+from hudi_conformance.corpus.table_shapes import COLUMNS, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.column_values import dated_partitions
+from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, is_service
+from hudi_conformance.interop.fuzzing.strategies import COUNTER, MERGER, PAYLOAD
 
 _COMPLEX = "composite: "
 Value = tuple[str, str]
@@ -49,7 +51,7 @@ def values_of(case: WriteCase) -> Iterator[Value]:
     yield "key type", _typed(shape.record_key, types)
     yield "partition type", _typed(shape.partition_by, types)
     yield "ordering type", _typed(shape.ordering, types)
-    yield "merge mode", shape.merge_mode or "inferred"
+    yield "merge mode", _merging(shape)
     yield "index", configs.get("hoodie.index.bucket.engine") or configs.get("hoodie.index.type") or "default"
     yield "metadata table", "on" if configs.get("hoodie.metadata.enable") == "true" else "off"
     for key, name in _METADATA.items():
@@ -62,9 +64,16 @@ def values_of(case: WriteCase) -> Iterator[Value]:
         "partition style",
         ", ".join(name for key, name in _STYLES.items() if properties.get(key) == "true") or "plain",
     )
+    dated = dated_partitions(shape)
+    yield "partitions of dates", dated.name if dated else "none"
     for name, _ in COLUMNS[-2:]:
         yield "other columns", types[name]
+    for name in sorted({*_OPTIONS} & configs.keys()):
+        yield "write option", f"{name.removeprefix('hoodie.')} {configs[name]}"
+    yield "failed writes", configs.get(FAILED_WRITES, "EAGER")
     for step in case.steps:
+        if step.phases:
+            yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
         yield ("service" if is_service(step) else "operation"), step.operation
         for key in _POLICIES:
             if key in step.configs:
@@ -81,7 +90,25 @@ _STYLES = {
     "hoodie.datasource.write.hive_style_partitioning": "hive",
     "hoodie.datasource.write.partitionpath.urlencode": "encoded",
 }
+_OPTIONS = (
+    "hoodie.archive.beyond.savepoint",
+    "hoodie.bloom.index.update.partition.path",
+    "hoodie.combine.before.delete",
+    "hoodie.combine.before.insert",
+    "hoodie.combine.before.upsert",
+    "hoodie.merge.allow.duplicate.on.inserts",
+    "hoodie.metadata.index.partition.stats.enable",
+    "hoodie.record.index.update.partition.path",
+    "hoodie.rollback.using.markers",
+    "hoodie.simple.index.update.partition.path",
+)
+_MERGERS = {COUNTER: "counter"}
 _POLICIES = ("hoodie.clean.policy", "hoodie.clustering.plan.strategy.sort.columns")
+
+
+def _merging(shape: TableShape) -> str:
+    payload, merger = (shape.properties.get(name, "") for name in (PAYLOAD, MERGER))
+    return payload.rpartition(".")[2] or _MERGERS.get(merger) or shape.merge_mode or "inferred"
 
 
 def _typed(names: Sequence[str], types: Mapping[str, str]) -> str:

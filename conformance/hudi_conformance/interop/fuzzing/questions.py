@@ -36,7 +36,9 @@ def questions_after(
     case: WriteCase, done: Sequence[Mapping[str, Any]], *, last: bool, between: bool
 ) -> Iterator[Question]:
     """The snapshot, a key and what is in base files after every step; the rest after the last one."""
-    shape, written = case.shape, [number for number, one in enumerate(done, start=1) if one.get("requested")]
+    shape, changed = case.shape, case.changed_version(len(done))
+    # As of a moment before its version changed a table may answer otherwise (VR-005).
+    written = [number for number, one in enumerate(done, start=1) if one.get("requested") and number > changed]
     yield Question("read_snapshot", fixed=(("meta_columns", True),))
     yield from _key_filter(case, len(done))
     if shape.table_type == "MERGE_ON_READ" and _files_are_settled(shape):

@@ -10,7 +10,15 @@ from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
 from hudi_conformance.interop.fuzzing.questions import Question, questions_after
-from hudi_conformance.interop.fuzzing.service_steps import RUN, is_service, noted, requests_of
+from hudi_conformance.interop.fuzzing.service_steps import (
+    RUN,
+    instant_of,
+    is_service,
+    noted,
+    pending_write,
+    requests_of,
+    transaction,
+)
 from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.normalized_answers import InstantNames
@@ -82,6 +90,9 @@ class _Run:
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
+        if any(step.phases and not step.crashes for step in self.case.steps):
+            # Nothing that is begun outlives its table.
+            self._end_processes()
         return Played(failure, self.queries, self.refused, tuple(self.unsupported), timeline)
 
     def _timeline(self) -> tuple[Any, ...]:
@@ -92,16 +103,21 @@ class _Run:
         for number, step in enumerate(self.case.steps, start=1):
             if self.unsupported:
                 return
-            yield self._service(number, step) if is_service(step) else self._write(number, step)
+            yield self._taken(number, step)
             if not self.unsupported:
                 yield from self._questions(number, last=number == len(self.case.steps))
+
+    def _taken(self, number: int, step: Step) -> Failure | None:
+        if is_service(step):
+            return self._service(number, step)
+        return self._interrupted(number, step) if step.phases else self._write(number, step)
 
     def _service(self, number: int, step: Step) -> Failure | None:
         """Both plan or both find nothing to do; what is to be carried out at once is.
 
         A service about a write that had nothing to do, and so has no instant, is left out.
         """
-        if step.target and not any(done[step.target - 1].get("requested") for done in self.done):
+        if step.target and not any(instant_of(done[step.target - 1]) for done in self.done):
             for done in self.done:
                 done.append({})
             return None
@@ -136,6 +152,26 @@ class _Run:
             done.append(one.value)
         return self._agreed(number, f"write {step.operation}", answers)
 
+    def _interrupted(self, number: int, step: Step) -> Failure | None:
+        """A write goes as far as its step says; its process ends, or keeps what it has begun."""
+        params = {**step.params(self.case.shape), "txn": transaction(number)}
+        failure, answers = None, list[Answer]()
+        for phase in step.phases:
+            answers = self._both(phase, [params] * 2, step.input())
+            failure = self._agreed(number, f"{phase} {step.operation}", answers)
+            if failure or self.unsupported or not all(one.is_result for one in answers):
+                break
+        for done, one in zip(self.done, answers, strict=True):
+            done.append(pending_write(one.value))
+        if step.crashes:
+            self._end_processes()
+        return failure
+
+    def _end_processes(self) -> None:
+        for side in self.sides:
+            if not side.only_reads:
+                side.adapter.kill()
+
     def _agreed(self, number: int, question: str, answers: Sequence[Answer]) -> Failure | None:
         """Both do it, or both refuse for the same reason."""
         kinds = [one.kind for one in answers]
@@ -169,7 +205,8 @@ class _Run:
                 yield self._checked(number, replace(executor, adapter=side.checker))
 
     def _question(self, number: int, question: Question) -> Failure | None:
-        answers = self._both(question.op, [question.params(done, self.case.shape) for done in self.done])
+        shape = self.case.shape_after(number)
+        answers = self._both(question.op, [question.params(done, shape) for done in self.done])
         kinds = [one.kind for one in answers]
         if Kind.UNSUPPORTED in kinds:
             return None

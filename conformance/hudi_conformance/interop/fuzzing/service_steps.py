@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from hudi_conformance.corpus.table_shapes import Step, TableShape
+from hudi_conformance.corpus.table_shapes import VERSION_CHANGES, Step, TableShape
 from hudi_conformance.interop.fuzzing.seeds import Choices
 
 PLANNED: Final = ("compaction", "logcompaction", "clustering", "clean")
-RUN, SCHEDULE, EXECUTE = "run", "schedule", "execute"
+RUN, SCHEDULE, EXECUTE, COMMIT, ABORT = "run", "schedule", "execute", "commit", "abort"
 ROLLBACK_STEPS: Final = ("restore", "rollback")
+FAILED_WRITES: Final = "hoodie.clean.failed.writes.policy"
 DUE: Final[Mapping[str, str]] = {
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.log.compaction.blocks.threshold": "2",
@@ -31,6 +32,7 @@ _NEVER: Final = "20000101000000000"
 """An instant that no table has: a plan that was never made is looked for by it."""
 _WRITES: Final = ("commit", "deltacommit", "replacecommit")
 _LOGGED: Final = ("compaction", "logcompaction")
+_OLDEST: Final = 6
 Instant = Mapping[str, Any]
 Known = tuple[dict[Any, Any], set[Any]]
 """Keys that are surely there, and keys that may stand twice."""
@@ -41,7 +43,8 @@ class Served:
     """What the steps so far leave for services: writes that stand, those saved, what was known then, waiting plans.
 
     `free_logs`: a write has left parts of rows in logs, or as many blocks as it liked. `cleaned`: how many writes stood
-    at the last clean.
+    at the last clean. `failed`: writes whose process died, not yet rolled back. `pending`: the write that waits for its
+    completion; 0 where there is none. `interrupted`: there has been such a write, or a failed one.
     """
 
     standing: list[int] = field(default_factory=list)
@@ -50,6 +53,9 @@ class Served:
     free_logs: bool = False
     cleaned: int = 0
     memory: dict[int, Known] = field(default_factory=dict)
+    failed: list[int] = field(default_factory=list)
+    pending: int = 0
+    interrupted: bool = False
 
     def wrote(self, number: int, held: Mapping[Any, Any], doubled: set[Any]) -> None:
         """A write stands."""
@@ -66,12 +72,20 @@ class Served:
             self.saved.append(step.target)
         if word == "delete_savepoint":
             self.saved.remove(step.target)
+        if word == "rollback":
+            self.failed = [one for one in self.failed if step.target and one != step.target]
+        if word in {COMMIT, ABORT}:
+            self.pending = 0
+        if word in VERSION_CHANGES:
+            # All that is pending is finished or taken back before (VR-005); to what was before nothing goes back.
+            self.waits = self.free_logs = False
+            self.failed, self.saved, self.cleaned = [], [], len(self.standing)
         if word != "restore":
             # A completed write is not rolled back: that is refused.
             return None
         last = step.target
         self.standing = [one for one in self.standing if one <= last]
-        self.saved = [one for one in self.saved if one <= last]
+        self.saved, self.failed = ([one for one in ones if one <= last] for ones in (self.saved, self.failed))
         held, doubled = self.memory[self.standing[-1]] if self.standing else ({}, set())
         return dict(held), set(doubled)
 
@@ -83,28 +97,66 @@ def service_step(operation: str, target: int = 0) -> Step:
 
 def drawn_service(choices: Choices, shape: TableShape, served: Served) -> Step:
     """A service for a table, by what the steps so far leave for it."""
-    planned = [one for one in PLANNED if _fits(one, shape)]
-    if served.free_logs and "logcompaction" in planned:
-        # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction.
-        planned.remove("logcompaction")
-    if served.waits and shape.configs.get("hoodie.index.bucket.engine") == "CONSISTENT_HASHING":
-        # In which bucket a key lies is implementation-defined (OW-034), and so which buckets the waiting plan leaves.
-        planned = [one for one in planned if one not in _LOGGED]
+    planned = _plannable(shape, served)
+    if served.failed and choices.chance(50):
+        return service_step("rollback", choices.one(served.failed))
     if served.waits and choices.chance(50):
         return service_step(EXECUTE)
     possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in planned)]
     if not _archival_shows(shape):
         possible.append("archive")
     if served.standing:
-        possible += ["savepoint", *(("rollback",) if _can_be_undone(served) else ())]
-    if served.saved and not served.waits:
-        possible += ["restore", "restore", "delete_savepoint"]
+        possible += ["savepoint", "savepoint", *(("rollback",) if _can_be_undone(served) else ())]
+    if served.saved and not served.waits and not served.pending:
+        possible += [*["restore"] * 4, "delete_savepoint"]
     chosen = choices.one(possible)
     if chosen in {"restore", "delete_savepoint"}:
         # What was saved later is in the way of a restore.
         return service_step(chosen, served.saved[-1])
     step = service_step(chosen, served.standing[-1] if chosen in {"rollback", "savepoint"} else 0)
     return replace(step, configs={**DUE, **_policy(choices, chosen, shape)})
+
+
+def _plannable(shape: TableShape, served: Served) -> list[str]:
+    """The services whose outcome nothing leaves open."""
+    planned = [one for one in PLANNED if _fits(one, shape)]
+    # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction. Whether logs
+    # are compacted that a pending write may still add to is a writer's choice; before version 8 no name says who adds.
+    pending = served.failed or served.pending or (served.interrupted and not shape.has_completion_times)
+    if (served.free_logs or pending) and "logcompaction" in planned:
+        planned.remove("logcompaction")
+    if served.waits and shape.configs.get("hoodie.index.bucket.engine") == "CONSISTENT_HASHING":
+        # In which bucket a key lies is implementation-defined (OW-034), and so which buckets the waiting plan leaves.
+        planned = [one for one in planned if one not in _LOGGED]
+    if served.failed and failed_writes_policy(shape) == "LAZY":
+        # A clean rolls back those whose process is known to have died, and not every implementation knows it at once.
+        planned.remove("clean")
+    return planned
+
+
+def drawn_change(choices: Choices, shape: TableShape, versions: Sequence[int]) -> Step | None:
+    """A change to another version that can have the table; None where there is none."""
+    newer_only = {"hoodie.metadata.index.secondary.column", "hoodie.write.record.positions"} & shape.configs.keys()
+    fitting = [
+        one
+        for one in versions
+        if one != shape.version
+        and not (one == _OLDEST and (newer_only or "hoodie.record.merge.strategy.id" in shape.properties))
+    ]
+    if not fitting:
+        return None
+    version = choices.one(fitting)
+    return service_step(f"{VERSION_CHANGES[version < shape.version]} {version}")
+
+
+def ending(choices: Choices, served: Served) -> Step:
+    """The write that waits is completed, or given up."""
+    return service_step(COMMIT if choices.chance(80) else ABORT, served.pending)
+
+
+def failed_writes_policy(shape: TableShape) -> str:
+    """Who rolls back what died: the next writer, a clean, or nobody by itself."""
+    return shape.configs.get(FAILED_WRITES, "EAGER")
 
 
 def _policy(choices: Choices, chosen: str, shape: TableShape) -> dict[str, str]:
@@ -148,10 +200,29 @@ def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Itera
         yield "schedule", {"service": name, **configs}
     elif word == EXECUTE:
         yield "execute", {"requested": waiting(done) or _NEVER, **configs}
+    elif word in VERSION_CHANGES:
+        yield "service", {"name": word, "to": int(name), **configs}
+    elif word in {COMMIT, ABORT}:
+        yield f"{word}_write", {"txn": transaction(step.target), **configs}
     else:
-        planned = done[step.target - 1].get("requested") if step.target else None
+        planned = instant_of(done[step.target - 1]) if step.target else None
         instant = {"instant": planned} if planned else {}
         yield "service", {"name": word, **instant, **configs}
+
+
+def transaction(number: int) -> str:
+    """The name of the write that a step begins."""
+    return f"step-{number}"
+
+
+def pending_write(value: Instant) -> Instant:
+    """A write that has begun, as later steps name it; questions do not: it is no state of the table."""
+    return {"pending": value["requested"]} if value.get("requested") else {}
+
+
+def instant_of(done: Instant) -> str | None:
+    """The instant of a step, completed or begun."""
+    return done.get("requested") or done.get("pending")
 
 
 def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
@@ -160,8 +231,11 @@ def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
     instant: Instant = {}
     if value is not None and word == SCHEDULE:
         instant = {"planned": value["requested"]}
+    elif word in VERSION_CHANGES:
+        done[:] = [{key: time for key, time in one.items() if key in {"requested", "action"}} for one in done]
     elif value is not None and word in ROLLBACK_STEPS:
-        undone = range(step.target, len(done)) if word == "restore" else (step.target - 1,)
+        named = (step.target - 1,) if step.target else (place for place, one in enumerate(done) if "pending" in one)
+        undone = range(step.target, len(done)) if word == "restore" else tuple(named)
         for place in undone:
             done[place] = {}
     elif value is not None and "completed" in value and value["requested"] and value.get("action") in _WRITES:
@@ -182,6 +256,9 @@ def is_service(step: Step) -> bool:
         RUN,
         SCHEDULE,
         EXECUTE,
+        COMMIT,
+        ABORT,
+        *VERSION_CHANGES,
         "archive",
         "savepoint",
         "delete_savepoint",

@@ -1,6 +1,7 @@
 """Sequences drawn by Hypothesis: every shape of a table, every operation, and rows that collide."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,9 +9,26 @@ from hudi_adapter.values import encode_value
 from hypothesis import strategies as st
 
 from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Columns, Step, TableShape, WriteCase
-from hudi_conformance.interop.fuzzing.column_values import drawn_columns, folder_text, row_values, unused_key
+from hudi_conformance.corpus.writing.shapes import SEVERAL_WRITERS, SHARED_LOCK
+from hudi_conformance.interop.fuzzing.column_values import (
+    DATED,
+    DatedPartitions,
+    dated_partitions,
+    drawn_columns,
+    folder_text,
+    row_values,
+    unused_key,
+)
 from hudi_conformance.interop.fuzzing.seeds import Choices
-from hudi_conformance.interop.fuzzing.service_steps import Served, drawn_service
+from hudi_conformance.interop.fuzzing.service_steps import (
+    FAILED_WRITES,
+    Served,
+    drawn_change,
+    drawn_service,
+    ending,
+    failed_writes_policy,
+    service_step,
+)
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
@@ -23,6 +41,8 @@ _STEPS = {False: (6, 75), True: (12, 88)}
 _NEARLY_ALWAYS = 97
 _ROWS = 5
 _SERVICES = 40
+_INTERRUPTIONS, _CHANGES = 12, 4
+_STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
 _WEIGHTS = {
@@ -36,6 +56,18 @@ _WEIGHTS = {
     "delete_partition": 1,
     "partial_update": 2,
 }
+_ALONE, _UNDONE_BY_NAME, _SEVERAL = (
+    {FAILED_WRITES: "EAGER"},
+    {FAILED_WRITES: "NEVER"},
+    {**SHARED_LOCK, **SEVERAL_WRITERS},
+)
+_FAILED_WRITES: Sequence[Mapping[str, str]] = (_ALONE, _UNDONE_BY_NAME, _SEVERAL, _SEVERAL)
+PAYLOAD, MERGER = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
+COUNTER = "2e073cb4-ac99-573a-986a-1e30a8c39b14"
+"""The merger that adds up: under those that compare, a delete without ordering values may lose, and keys stay."""
+_PACKAGE, _MERGED = "org.apache.hudi.common.model.", "hoodie.record.merge.property.hudi.conformance"
+_COMPLETING = ("OverwriteNonDefaultsWithLatestAvroPayload", "PartialUpdateAvroPayload")
+_MERGERS_SINCE = 8
 _BUCKETS = "hoodie.bucket.index.num.buckets"
 Key = tuple[Any, ...]
 
@@ -46,7 +78,8 @@ class Limits:
 
     `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely. `typed_columns`: key, partition,
     ordering and other columns are of many types, with unusual values. `metadata_indexes`: the metadata table has more
-    than the list of files.
+    than the list of files. `interruptions`: processes of writers die, or complete what they began after other writes.
+    `options`: payload classes, mergers, and settings of writes.
     """
 
     versions: tuple[int, ...] = (6, 8, 9)
@@ -62,7 +95,14 @@ class Limits:
     typed_columns: bool = False
     metadata_indexes: bool = False
     small_files: bool = False
+    interruptions: bool = False
+    options: bool = False
     likely_steps: int = 2
+
+
+def completes(shape: TableShape) -> bool:
+    """Whether the table's payload fills columns of the row that wins from the one that loses."""
+    return shape.properties.get(PAYLOAD, "").endswith(_COMPLETING)
 
 
 def fills_small_files(shape: TableShape) -> bool:
@@ -75,13 +115,17 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     """A table and writes to it, within limits."""
     choices = Choices(draw)
     shape = _shape(choices, limits)
-    marked = limits.marked_rows and choices.chance(40)
+    # What of a mark or of a partition's value a payload completes nothing settles.
+    marked = limits.marked_rows and choices.chance(40) and not completes(shape)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
     columns = (*shape.columns, _MARK) if marked else shape.columns
     may_double = not (once or fills_small_files(shape))
     writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
         writes.values = row_values(shape)
+        if completes(shape):
+            given = {name: [one for one in writes.values[name] if one is not None] for name in shape.partition_by}
+            writes.values = {**writes.values, **given}
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
     # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
@@ -108,7 +152,30 @@ def _shape(choices: Choices, limits: Limits) -> TableShape:
         properties=_properties(choices, version, partition_by, limits),
         columns=drawn_columns(choices) if limits.typed_columns else COLUMNS,
     )
+    if limits.options and choices.chance(25):
+        shape = _with_merging(choices, shape)
+    if limits.typed_columns and partition_by == ("city",) and len(shape.record_key) == 1 and choices.chance(30):
+        shape = _with_dates(shape, choices.one(DATED))
     return replace(shape, configs=_configs(choices, shape, limits))
+
+
+def _with_merging(choices: Choices, shape: TableShape) -> TableShape:
+    """The table with a payload class or a merger in place of its mode."""
+    merging = [{PAYLOAD: f"{_PACKAGE}OverwriteNonDefaultsWithLatestAvroPayload"}]
+    if shape.ordering:
+        merging.append({PAYLOAD: f"{_PACKAGE}PartialUpdateAvroPayload"})
+        if shape.version != _MERGERS_SINCE:
+            # Of version 8 1.0.2 states custom merging beside this class, 1.1.1 event time: it means the same (PL-005).
+            merging.append({PAYLOAD: f"{_PACKAGE}EventTimeAvroPayload"})
+    if shape.version >= _MERGERS_SINCE and "number" not in shape.record_key:
+        merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
+    return replace(shape, merge_mode=None, properties={**shape.properties, **choices.one(merging)})
+
+
+def _with_dates(shape: TableShape, dated: DatedPartitions) -> TableShape:
+    """The table with partitions of dates in place of those of its column's texts."""
+    columns = tuple((name, dated.kind if name == "city" else kind) for name, kind in shape.columns)
+    return replace(shape, columns=columns, properties={**shape.properties, **dated.stated(shape.version)})
 
 
 def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], limits: Limits) -> dict[str, str]:
@@ -132,17 +199,40 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+    if limits.interruptions:
+        chosen |= choices.one(_FAILED_WRITES)
     chosen["hoodie.metadata.enable"] = str(limits.metadata_table and choices.chance(50)).lower()
     if limits.metadata_indexes and chosen["hoodie.metadata.enable"] == "true":
         chosen |= _metadata_indexes(choices, shape)
     chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
     if "hoodie.bucket.index.num.buckets" in chosen and len(shape.record_key) > 1 and choices.chance(40):
         chosen["hoodie.bucket.index.hash.field"] = choices.one(shape.record_key)
+    if limits.options:
+        chosen |= _write_options(choices, chosen)
     if shape.table_type == MOR and choices.chance(30):
         chosen["hoodie.logfile.data.block.format"] = "parquet"
     if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
         chosen["hoodie.write.record.positions"] = choices.one(["true", "false"])
     return chosen
+
+
+def _write_options(choices: Choices, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Settings of writes, each now and then, where it makes a difference."""
+    index = chosen.get("hoodie.index.type", "").removeprefix("GLOBAL_").partition("_")[0].lower()
+    possible = {
+        "hoodie.combine.before.insert": "true",
+        "hoodie.combine.before.upsert": "false",
+        "hoodie.combine.before.delete": "false",
+        "hoodie.rollback.using.markers": "false",
+        "hoodie.archive.beyond.savepoint": "true",
+    }
+    if chosen[SMALL_FILE_LIMIT] != "0":
+        possible["hoodie.merge.allow.duplicate.on.inserts"] = "false"
+    if chosen.get("hoodie.index.type", "").startswith(("GLOBAL", "RECORD")):
+        possible[f"hoodie.{index}.index.update.partition.path"] = "true" if index == "record" else "false"
+    if chosen.get("hoodie.metadata.index.column.stats.enable") == "true":
+        possible["hoodie.metadata.index.partition.stats.enable"] = "true"
+    return {name: value for name, value in possible.items() if choices.chance(15)}
 
 
 def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
@@ -219,13 +309,35 @@ class Writes:
         """The next step, a write or, where they are drawn, a service; the first one brings rows."""
         # Sizes of files decide what a service finds to do where small ones are filled.
         served = self.limits.services and not fills_small_files(self.shape)
-        if number and served and self.choices.chance(_SERVICES):
+        if self.served.failed and failed_writes_policy(self.shape) == "EAGER":
+            # Who writes next does it, be it as a step of its own.
+            drawn = service_step("rollback")
+            self.served.after(drawn)
+        elif self.served.pending and self.choices.chance(35):
+            drawn = ending(self.choices, self.served)
+            self.served.after(drawn)
+        elif number and served and self.limits.interruptions and self.choices.chance(_INTERRUPTIONS):
+            drawn = self._interrupted(number)
+        elif (
+            number
+            and self._changes_version()
+            and (change := drawn_change(self.choices, self.shape, self.limits.versions))
+        ):
+            drawn = change
+            self.served.after(drawn)
+            self.shape = replace(self.shape, version=int(drawn.operation.rpartition(" ")[2]))
+        elif number and served and self.choices.chance(_SERVICES):
             drawn = drawn_service(self.choices, self.shape, self.served)
             known = self.served.after(drawn)
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
         else:
             drawn = self._write(number)
         return drawn
+
+    def _changes_version(self) -> bool:
+        """Whether the table gets another version; no writer is at work then."""
+        served = self.limits.services and not fills_small_files(self.shape)
+        return served and not self.served.pending and self.choices.chance(_CHANGES)
 
     def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.choices.chance(10):
@@ -239,6 +351,29 @@ class Writes:
         marks = self._forms_are_free() and _MARK in self.columns
         self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
+
+    def _interrupted(self, number: int) -> Step:
+        """A write that does not complete in its step: its process dies, or completes it later.
+
+        One that completes later upserts what is there where it is: whether others were in its way changes no key.
+        """
+        self.served.interrupted = True
+        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        several = failed_writes_policy(self.shape) == "LAZY"
+        if several and free and not self.served.pending and self.choices.chance(60):
+            rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
+            for row in rows:
+                row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+            self.served.pending = number + 1
+            return Step("upsert", self.columns, tuple(map(self._values, rows)), phases=_STAGED)
+        if self.served.pending:
+            # The process that died would be that of the write that waits.
+            return self._write(number)
+        known = deepcopy((self.held, self.homes, self.doubled, self.marked))
+        drawn = self.of_operation(self._operation(number))
+        self.held, self.homes, self.doubled, self.marked = known
+        self.served.failed.append(number + 1)
+        return replace(drawn, phases=self.choices.one((_STAGED, _STAGED, _STARTED)), crashes=True)
 
     def of_operation(self, operation: str) -> Step:
         """The next step, of this operation; another one where there is nothing yet for it to work on."""
@@ -262,7 +397,8 @@ class Writes:
             return self.choices.one(["insert", "upsert", *([] if self._forms_are_free() else ["bulk_insert"])])
         if not self.shape.partition_by or not self.held:
             possible.pop("delete_partition")
-        if self.shape.version < 8 or not self.held or not self.limits.partial_updates:
+        merges_itself = {PAYLOAD, MERGER} & self.shape.properties.keys()
+        if self.shape.version < 8 or not self.held or not self.limits.partial_updates or merges_itself:
             possible.pop("partial_update")
         if self.doubled or not self.held:
             possible.pop("delete by filter")
@@ -299,13 +435,25 @@ class Writes:
             rows = self._doubling(rows)
         elif not self._finds_every_place():
             rows = [row for row in rows if self._key(row) not in self.doubled] or [self._row(self._unused())]
+        if operation == "upsert" and self.shape.configs.get("hoodie.combine.before.upsert") == "false":
+            rows = self._uncombined(rows)
         if replaces:
-            places = {self._place(row) for row in rows} if operation == "insert_overwrite" else None
-            self._forget(places)
+            self._forget({self._path(row) for row in rows} if operation == "insert_overwrite" else None)
+        # A key that comes to another partition is unknown there.
+        there = [row for row in rows if self.held.get(self._key(row)) == self._place(row)]
         self._remember(rows, may_double=inserts or replaces)
         if operation == "upsert" and _MARK in self.columns:
-            self._mark([row for row in rows if self._key(row) in known] if self._forms_are_free() else rows)
+            self._mark(there if self._forms_are_free() else rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
+
+    def _uncombined(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Rows of one key that no merge has made one: each finds the row that is there; a new one would stand twice."""
+        kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for number, row in enumerate(rows):
+            key = self._key(row)
+            found = key not in self.marked and self.held.get(key) == self._place(row)
+            kept[key, number if found else None] = row
+        return list(kept.values())
 
     def _bring_together(self, rows: list[dict[str, Any]]) -> None:
         """Rows of one key are of one partition."""
@@ -332,15 +480,17 @@ class Writes:
 
     def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Plain inserts keep rows of one key apart; within one write they do not meet."""
-        places = {(self._key(row), self._place(row) if self.may_double else ()): row for row in rows}
+        places = {(self._key(row), self._path(row) if self.may_double else ""): row for row in rows}
         return list(places.values())
 
-    def _forget(self, places: set[tuple[Any, ...]] | None) -> None:
+    def _forget(self, paths: set[str] | None) -> None:
         """The keys of some partitions are gone, or all keys; one that stood twice may still stand elsewhere."""
-        for key in [key for key, where in self.held.items() if places is None or where in places]:
-            if places is None or key not in self.doubled:
+        for key in [
+            key for key, where in self.held.items() if paths is None or partition_path(self.shape, where) in paths
+        ]:
+            if paths is None or key not in self.doubled:
                 del self.held[key]
-        if places is None:
+        if paths is None:
             self.doubled.clear()
 
     def _remember(self, rows: list[dict[str, Any]], *, may_double: bool) -> None:
@@ -348,7 +498,8 @@ class Writes:
             key = self._key(row)
             if may_double and key in self.held:
                 self.doubled.add(key)
-            self.held[key] = self._place(row)
+            if not (key in self.held and self._keeps_places()):
+                self.held[key] = self._place(row)
             self.homes.setdefault(key, self._place(row))
 
     def _deleted(self) -> Step:
@@ -365,8 +516,14 @@ class Writes:
 
     def _leave_alone(self, key: Key) -> None:
         """Where a key goes that a log deleted, and so whom it meets, differs between global indexes: not asked."""
-        if self.shape.table_type == MOR and self._has_global_index():
+        if self._has_global_index() and (self.shape.table_type == MOR or self._keeps_places()):
             self.doubled.add(key)
+
+    def _keeps_places(self) -> bool:
+        """Whether a row stays in the partition where its key is, whatever it says itself."""
+        index = self.shape.configs.get("hoodie.index.type", "").removeprefix("GLOBAL_").partition("_")[0].lower()
+        usual = "false" if index == "record" else "true"
+        return self.shape.configs.get(f"hoodie.{index}.index.update.partition.path", usual) == "false"
 
     def _filtered(self) -> Step:
         key = self.choices.one(sorted(self.held, key=repr))
@@ -378,8 +535,9 @@ class Writes:
 
     def _dropped_partition(self) -> Step:
         place = self.choices.one(sorted(self.held.values(), key=repr))
-        self._forget({place})
-        return Step("delete_partition", partitions=(partition_path(self.shape, place),))
+        path = partition_path(self.shape, place)
+        self._forget({path})
+        return Step("delete_partition", partitions=(path,))
 
     def _partial(self) -> Step:
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
@@ -469,14 +627,21 @@ class Writes:
     def _place(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name in self.shape.partition_by)
 
+    def _path(self, row: Mapping[str, Any]) -> str:
+        return partition_path(self.shape, self._place(row))
+
     def _values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(row[name] for name, _ in self.columns)
 
 
 def partition_path(shape: TableShape, place: tuple[Any, ...]) -> str:
     """The path of the partition with these values, in the table's style."""
+    dated = dated_partitions(shape)
     encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
     hive = shape.properties.get("hoodie.datasource.write.hive_style_partitioning") == "true"
-    parts = [folder_text(value, encoded=encoded) for value in place]
+    texts = [dated.folders[value] for value in place] if dated else place
+    parts = [folder_text(value, encoded=encoded) for value in texts]
+    if dated and dated.parted_by_slashes:
+        parts = [part.replace("-", "/") for part in parts]
     named = zip(shape.partition_by, parts, strict=True)
     return "/".join(f"{name}={part}" if hive else part for name, part in named)
