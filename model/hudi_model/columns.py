@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TypeAlias
 
-from hudi_model.files import HIDDEN, Field, Record, Schema, Value
+from hudi_model.files import HIDDEN, Field, Record, Schema, Value, source_of
 from hudi_model.rejection import Reason, Rejection
 
 Sources: TypeAlias = tuple[tuple[Field, Field | None], ...]
@@ -61,16 +61,6 @@ def brought(values: Mapping[str, Value], columns: Sources, where: str) -> dict[s
         field.name: promote(values.get(source.name), source, field, where) if source else None
         for field, source in columns
     }
-
-
-def source_of(field: Field, stored: tuple[Field, ...]) -> Field | None:
-    """The stored column that a column of the table is: the one of its id where columns have ids, else of its name.
-
-    Clauses: DM-004, DM-021.
-    """
-    by_id = field.id is not None and any(one.id is not None for one in stored)
-    same = (one for one in stored if (one.id == field.id if by_id else one.name == field.name))
-    return next(same, None)
 
 
 def promote(value: Value, stored: Field, wanted: Field, where: str) -> Value:

@@ -131,6 +131,16 @@ def value_at(values: Mapping[str, Value], name: str) -> Value:
     return value_at(whole, inner) if isinstance(whole, dict) else None
 
 
+def source_of(field: Field, stored: tuple[Field, ...]) -> Field | None:
+    """The stored column that a column of the table is: the one of its id where columns have ids, else of its name.
+
+    Clauses: DM-004, DM-021.
+    """
+    by_id = field.id is not None and any(one.id is not None for one in stored)
+    same = (one for one in stored if (one.id == field.id if by_id else one.name == field.name))
+    return next(same, None)
+
+
 def valid_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
     """The records of a base file or a data block, the changes of a change log, or the blocks of a log file.
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_model.columns import source_of
-from hudi_model.files import META_FIELDS, DataBlock, Record, Schema, Value
+from hudi_model.files import META_FIELDS, DataBlock, Record, Schema, Value, source_of
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater, ordering_of
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Reading, Readings

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.runner.case_values import Step
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.selecting import one_of_each
 from hudi_conformance.runner.suite import reject_unknown_adapters
@@ -14,13 +15,17 @@ WRITES = {"write", "schedule"}
 
 
 def _kinds(cases: tuple[Case, ...]) -> set[tuple[object, ...]]:
-    """What must stay: ops of questions, operations and services of writes, by type and blocks of the table."""
+    """What must stay: ops of questions, operations and services of writes, by type and blocks; refusals."""
     return {
         (step.op, step.params.get("operation") if case.writes else None, step.params.get("service"), *_traits(case))
         for case in cases
         for step in case.steps
-        if not case.writes or step.op in WRITES
-    }
+        if not case.writes or (step.op in WRITES and not step.reasons)
+    } | {("refused", case.writes or step.op) for case in cases for step in case.steps if _is_refused_write(case, step)}
+
+
+def _is_refused_write(case: Case, step: Step) -> bool:
+    return bool(step.reasons) and (not case.writes or step.op in WRITES)
 
 
 def _traits(case: Case) -> tuple[object, ...]:

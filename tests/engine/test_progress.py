@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -32,7 +31,8 @@ def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     read, waits = LocalStorage.read_range, [seconds]
 
     def slow(storage: LocalStorage, path: str, offset: int, length: int) -> bytes:
-        if waits and threading.current_thread() is not threading.main_thread():
+        # Of the three slices alone: what is planned before them is read by ranges, too.
+        if waits and path.endswith(".parquet"):
             time.sleep(waits.pop())
         return read(storage, path, offset, length)
 

@@ -90,7 +90,7 @@ def test_a_record_index_has_the_keys_that_come_to_buckets_after_a_compaction(tmp
     table.write("upsert", rows([0, 2]))
     table.services().execute(table.services().schedule("compaction") or "")
     table.write("upsert", rows([4], 2))
-    assert check_table(tmp_path, deep=True) == []
+    assert not check_table(tmp_path, deep=True)
 
 
 @pytest.mark.parametrize(("version", "price"), [(8, None), (9, 1.0)])

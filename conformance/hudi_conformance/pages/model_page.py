@@ -22,15 +22,14 @@ FIRST_READING = (
     "slicing",
     "blocks",
     "schemas",
-    "keys",
     "merge_rules",
     "merging",
     "merge_modes",
-    "reading",
 )
 """Modules that import nothing of the model but each other, in an order in which each stands on those before it."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
+    "The rows of a slice": ("keys", "columns", "reading"),
     "Questions": ("origins", "queries", "incremental", "filters", "retention", "history"),
     "Writers": (
         "requests",
@@ -102,7 +101,7 @@ allowed orders of effects. A table at rest is checked against its clauses.
 FIRST = "## First reading: {lines:,} lines, in this order"
 CLOSED = """\
 Each of these modules imports only modules above it in this table. Together they divide a table into timeline, view,
-slices and blocks, and merge the rows of a slice.
+slices and blocks, and merge the versions of a row. What joins them comes next: the rows of a slice.
 """
 
 

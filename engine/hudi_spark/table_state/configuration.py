@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal
 
 from hudi_format.errors import FormatError
@@ -129,6 +130,12 @@ def _read_or_none(storage: Storage, path: str) -> bytes | None:
 
 
 def _checked(data: bytes, file: str) -> dict[str, str]:
+    return dict(_parsed(data, file))
+
+
+# Every look at a table reads its properties, and they hardly ever change.
+@lru_cache(maxsize=64)
+def _parsed(data: bytes, file: str) -> Mapping[str, str]:
     """Clauses: PR-001, PR-002, PR-003."""
     properties = parse_properties(data, file)
     for fault in faults_of_file(properties, file):

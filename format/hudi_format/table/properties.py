@@ -8,13 +8,11 @@ hoodie.table.create.schema={"type"\\:…    \\ escapes; \\uXXXX; a trailing \\ c
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from hudi_format.errors import FormatError, Reason
 
 CHECKSUM_KEY = "hoodie.table.checksum"
 MAXIMUM_BYTES = 16 * 1024 * 1024
-_FEW_BYTES = 64 * 1024
 
 _BLANKS = " \t\f"
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -33,19 +31,11 @@ def parse_properties(data: bytes, file: str) -> dict[str, str]:
     """
     if len(data) > MAXIMUM_BYTES:
         raise FormatError(Reason.LIMIT_EXCEEDED, "PR-001", file, None, f"{len(data)} bytes of properties")
-    return dict(_parsed(data, file) if len(data) <= _FEW_BYTES else _entries(data, file))
-
-
-# Every look at a table reads its properties, and they hardly ever change.
-@lru_cache(maxsize=64)
-def _parsed(data: bytes, file: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_entries(data, file))
-
-
-def _entries(data: bytes, file: str) -> Iterator[tuple[str, str]]:
+    properties: dict[str, str] = {}
     for offset, line in _logical_lines(data.decode("latin-1")):
         key, value = _split(line)
-        yield _unescape(key, file, offset), _unescape(value, file, offset)
+        properties[_unescape(key, file, offset)] = _unescape(value, file, offset)
+    return properties
 
 
 def serialise_properties(properties: Mapping[str, str], comments: Sequence[str] = ()) -> bytes:
