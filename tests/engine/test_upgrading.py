@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hudi_conformance.bridge.checking import load_for_check
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.table_properties import BACKUP_FILE, update_properties
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.timeline.history import read_history_file
-from hudi_spark import HudiError, read_arrow, read_incremental
+from hudi_model_tools.violations import violations
+from hudi_spark import HudiError, check_table, read_arrow, read_incremental
 from hudi_spark.testing import (
     Effect,
     IndexRequest,
@@ -343,6 +345,26 @@ def test_indexes_stay_where_the_version_knows_them(tmp_path: Path) -> None:
         assert "record_index" in _indexes(storage)
         assert actions.validate_metadata() == ()
         assert [key for key, _ in table.found()] == [key for key, _ in before]
+
+
+def test_an_index_made_anew_is_whole_when_its_making_is_archived(tmp_path: Path) -> None:
+    """What older deltacommits name of its name went with the index that was dropped; the reference finds that, too."""
+    configs = {
+        "hoodie.metadata.enable": "true",
+        "hoodie.metadata.record.index.enable": "true",
+        "hoodie.metadata.index.secondary.column": "price",
+        "hoodie.keep.min.commits": "3",
+        "hoodie.keep.max.commits": "4",
+    }
+    table = Written(tmp_path / "t", "MERGE_ON_READ", 9, configs={**PLAIN, **configs})
+    table.write("upsert", rows(range(6), price=3.0))
+    table.write("upsert", rows([0, 1], ts=5, price=7.0))
+    change(table, 8)
+    table.write("upsert", rows([2], ts=6, price=9.0))
+    assert list((table.path / ".hoodie/metadata/.hoodie/timeline/history").glob("*.parquet"))
+    assert not check_table(table.path, deep=True)
+    assert not violations(load_for_check(LocalStorage(table.path), deep=True))
+    assert TableActions(table.writer()).validate_metadata() == ()
 
 
 def _indexes(storage: LocalStorage) -> set[str]:

@@ -32,6 +32,7 @@ from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.commits import Commit, GroupId, commit_of
 from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.table_state.history import full_timeline
 from hudi_spark.table_state.listing import METADATA_FOLDER, FileListing, ListFiles, list_stored, stored_files, subfolder
 from hudi_spark.table_state.metadata_groups import EVERYTHING, GroupReader, IndexPartition
 from hudi_spark.table_state.slicing import FileSlice, list_file_groups
@@ -187,7 +188,9 @@ def _initial_partitions(
     configuration, timeline = table
     names = (parse_data_file_name(name) for partition, name in listing.files if partition == index)
     first = min((name.instant for name in names if name is not None), default="")
-    initial = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
+    is_active = any(one.requested == first for one in timeline.instants)
+    known = timeline if is_active else full_timeline(storage, configuration, timeline)
+    initial = next((one for one in known.instants if one.requested == first and one.completed is not None), None)
     if initial is None or initial.completed is None:
         return table
     partitions = {stat.partition_path for stat in commit_of(storage, initial).metadata.write_stats}

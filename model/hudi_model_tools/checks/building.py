@@ -68,7 +68,9 @@ def opened_at(name: str, metadata: Table) -> InstantTime | None:
     Clauses: MT-009, MT-021.
     """
     first = min((one.instant for one in data_files(metadata) if one.partition == name), default=None)
-    done = (one.completed for one in metadata.timeline if one.requested == first and one.completed)
+    times = [(one.requested, one.completed) for one in metadata.timeline]
+    times += [(one.requested, one.completed) for file in metadata.history.files for one in file.instants]
+    done = (completed for requested, completed in times if requested == first and completed)
     return next((one for one in done if not one.startswith(BEFORE_ALL)), None)
 
 
