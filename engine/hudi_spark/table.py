@@ -17,7 +17,6 @@ from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, bound
 from hudi_spark.fsck import Violation, check_table
 from hudi_spark.metadata import Finding, validate_metadata_table
 from hudi_spark.options import of_reads
-from hudi_spark.pruning import Pruned
 from hudi_spark.read import (
     EARLIEST,
     AnyQuery,
@@ -25,6 +24,7 @@ from hudi_spark.read import (
     ChangesQuery,
     Checkpoints,
     IncrementalQuery,
+    Pruned,
     Query,
     TableInfo,
     batch_ranges,

@@ -1,4 +1,4 @@
-"""Tests of behaviour use public names, so that the engine's modules can move; algorithms are tested where they are."""
+"""Tests of behaviour use public names, so that modules of the engine can move; each of these imports few others."""
 
 import ast
 from pathlib import Path
@@ -74,3 +74,19 @@ def test_only_tests_of_algorithms_look_into_the_engine() -> None:
     assert {name: packages for name, packages in found.items() if packages} == {
         name: set(packages.split()) for name, packages in ALGORITHMS.items()
     }
+
+
+def test_no_module_of_the_engine_imports_more_than_twelve_others() -> None:
+    """A package counts as one; what hands on the names of a package is no module of its own."""
+    engine = TESTS.parent / "engine" / "hudi_spark"
+    found = {
+        str(path.relative_to(engine)): {
+            node.module
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hudi_spark")
+        }
+        for path in engine.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+
+    assert {name: sorted(modules) for name, modules in found.items() if len(modules) > 12} == {}

@@ -1,5 +1,6 @@
 """Queries and flows of rows become tasks over file groups, and an executor runs them."""
 
+from hudi_spark.pruning import Pruned
 from hudi_spark.read.change_feed import ChangesQuery, ChangeTask, run_change_task
 from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, latest_checkpoint
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
@@ -44,6 +45,7 @@ __all__ = [
     "InProcess",
     "IncrementalQuery",
     "Plan",
+    "Pruned",
     "Query",
     "ReadContext",
     "SliceRows",

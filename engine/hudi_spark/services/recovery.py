@@ -70,6 +70,8 @@ from hudi_spark.table_state import (
 )
 from hudi_spark.write import TableWork, metadata_content, requested_content
 
+__all__ = ["Recovered", "RecoveryHints", "recover"]
+
 _COMPACT: Final = "COMPACT"
 _CLAUSE: Final = "RD-005"
 

@@ -9,8 +9,7 @@ from hudi_spark.errors import boundary
 from hudi_spark.services import running
 from hudi_spark.services.archiving import archive
 from hudi_spark.services.cleaning import clean
-from hudi_spark.services.recovered_files import Recovered, RecoveryHints
-from hudi_spark.services.recovery import recover
+from hudi_spark.services.recovery import Recovered, RecoveryHints, recover
 from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
 from hudi_spark.services.time_to_live import DAYS_KEY, drop_old_partitions

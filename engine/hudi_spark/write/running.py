@@ -27,7 +27,6 @@ from hudi_spark.keys import (
     tagged,
     tagged_schema,
 )
-from hudi_spark.merge import combining_rule
 from hudi_spark.read import Executor, Flow
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Snapshot
@@ -226,8 +225,7 @@ class _Staging:
             return keyed
         across = is_global(self._state)
         columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
-        rule = combining_rule(self._context.rule)
-        work = Combining(rule, self._context.missing, by_partition=not across)
+        work = Combining(self._context.rule, self._context.missing, by_partition=not across)
         return keyed.shuffled(columns, self._parts()).map(work, keyed.schema)
 
     def _parts(self) -> int | None:

@@ -28,7 +28,7 @@ from hudi_spark.keys import (
     KeyGenerator,
     brought_keys,
 )
-from hudi_spark.merge import MergeRule, combined
+from hudi_spark.merge import MergeRule, combined, combining_rule
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import WriterSchema, cast_rows, parts_by
 from hudi_spark.write.base_groups import create_files, merge_into_file, stamped
@@ -123,9 +123,9 @@ def _with_further(brought: pa.Table, rows: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Combining:
-    """The versions of each key merged into one row, within a part that has all of them.
+    """The versions of each key merged into one row, within a part that has all of them; `rule`: the table's.
 
-    Clauses: OW-019, MG-002.
+    Clauses: OW-019, MG-002, MG-017.
     """
 
     rule: MergeRule
@@ -135,11 +135,11 @@ class Combining:
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """One row for each key, or for each key of a partition."""
         del identity
-        ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
+        ordered, rule = rows.take(pc.sort_indices(rows.column(SEQUENCE))), combining_rule(self.rule)
         if not self.by_partition:
-            return combined(ordered, self.rule, self.missing)
+            return combined(ordered, rule, self.missing)
         places = pc.binary_join_element_wise(ordered.column(PARTITION_PATH), ordered.column(RECORD_KEY), "\0")
-        return combined(ordered, self.rule, self.missing, places)
+        return combined(ordered, rule, self.missing, places)
 
 
 @dataclass(frozen=True, slots=True)
