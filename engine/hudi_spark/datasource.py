@@ -23,7 +23,16 @@ from hudi_format.storage import Storage
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
 from hudi_spark.options import STORAGE_PREFIX, of_reads, refusal, resolve, settled, the_catalogue
-from hudi_spark.read import EARLIEST, IncrementalQuery, Plan, Query, latest_checkpoint, plan_any, table_storage
+from hudi_spark.read import (
+    EARLIEST,
+    IncrementalQuery,
+    Plan,
+    Query,
+    is_later,
+    latest_checkpoint,
+    plan_any,
+    table_storage,
+)
 from hudi_spark.read.tasks import bytes_to_read, run_task
 from hudi_spark.spark import batches_of_pack, packed_for, spark_schema, wire_schema
 from hudi_spark.table import HudiTable
@@ -39,6 +48,7 @@ _AS_OF: Final = "as.of.instant"
 _BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 _END: Final = "hoodie.datasource.read.end.instanttime"
 _START: Final = "hoodie.datasource.streaming.startOffset"
+_LATEST: Final = "latest"
 _OPERATION: Final = "hoodie.datasource.write.operation"
 _NAMED: Final = frozenset({_TYPE, _FORMAT, _AS_OF, _BEGIN, _END, _START, _OPERATION})
 # Which options each kind of query takes beside its type.
@@ -303,9 +313,7 @@ def _stream() -> type:
 
         def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[Any]:
             first, last = start[_AT], end[_AT]
-            if last == EARLIEST or (first != EARLIEST and last <= first):
-                return []
-            return _partitions(*self._table.between(first, last, self._names))
+            return _partitions(*self._table.between(first, last, self._names)) if is_later(last, first) else []
 
         def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
             return _rows(partition)
@@ -380,14 +388,14 @@ class _TableQuery:
         """Where a stream begins that has no offset yet."""
         text = self.given.query.get(_START, EARLIEST)
         with boundary(self.path):
-            return latest_checkpoint(self._storage()) or EARLIEST if text == "latest" else self._digits(text)
+            return self._checkpoint() if text == _LATEST else self._digits(text)
 
     def newest(self) -> str:
         """Where a stream may end, which is never before its start."""
+        text = self.given.query.get(_START, EARLIEST)
         with boundary(self.path):
-            found = latest_checkpoint(self._storage()) or EARLIEST
-        start = self.start()
-        return start if found == EARLIEST or (start != EARLIEST and found < start) else found
+            found, start = self._checkpoint(), EARLIEST if text == _LATEST else self._digits(text)
+        return found if is_later(found, start) else start
 
     def between(self, begin: str, end: str, names: Sequence[str]) -> tuple[Storage, Plan]:
         """The plan of a batch of a stream."""
@@ -400,6 +408,9 @@ class _TableQuery:
         plan = plan_any(storage, query)
         assert isinstance(plan, Plan)
         return storage, plan
+
+    def _checkpoint(self) -> str:
+        return latest_checkpoint(self._storage()) or EARLIEST
 
     def _digits(self, text: str) -> str:
         return instant_digits(text, self._storage)

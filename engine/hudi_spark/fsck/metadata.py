@@ -162,8 +162,7 @@ def _started(own: TableState, index: str) -> str:
         if one.instant.action == "deltacommit"
         and (one.instant.requested in opening or any(partition == index for partition, _ in one.base_files()))
     ]
-    archived = {one.requested for one in own.whole.instants if one.completed is not None} & opening
-    made += [one for one in own.history.instants if one.requested in archived]
+    made += [one for one in own.history.instants if one.requested in opening and one.completed is not None]
     untimed = [one for one in made if one.completed is None and one.requested.startswith(NO_TIME)]
     return _NEVER if len(untimed) > 1 else max((one.at("completed") for one in made), default="")
 

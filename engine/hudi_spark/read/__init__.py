@@ -2,7 +2,7 @@
 
 from hudi_spark.pruning import Pruned
 from hudi_spark.read.change_feed import ChangesQuery, ChangeTask, run_change_task
-from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, latest_checkpoint
+from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, is_later, latest_checkpoint
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
 from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.incremental import IncrementalQuery
@@ -55,6 +55,7 @@ __all__ = [
     "Work",
     "batch_ranges",
     "bytes_to_read",
+    "is_later",
     "latest_checkpoint",
     "plan_any",
     "plan_query",

@@ -75,6 +75,11 @@ def _first_pending_write(storage: Storage, timeline: Timeline) -> str | None:
     return min((one.requested for one in pending if not is_clustering(storage, one)), default=None)
 
 
+def is_later(end: str, begin: str) -> bool:
+    """Whether a range after `begin` and up to `end` can have anything in it."""
+    return end != EARLIEST and (begin == EARLIEST or end > begin)
+
+
 class Checkpoints:
     """The position of one reader, in a folder of its own.
 
@@ -171,7 +176,7 @@ def _next(table: Storage, checkpoints: Checkpoints, start: str) -> BatchRange | 
     last = checkpoints.last()
     begin = start if last is None else last.end
     end = latest_checkpoint(table)
-    if end is None or (begin != EARLIEST and end <= begin):
+    if end is None or not is_later(end, begin):
         return None
     batch = BatchRange(1 if last is None else last.number + 1, begin, end)
     checkpoints.plan(batch)

@@ -200,7 +200,7 @@ class LocalStorage:
 
 
 def _kind(place: str) -> int | None:
-    """The kind of a file, folder or link; None for nothing, 0 for what the system does not tell."""
+    """The kind of a file, folder or link; None for nothing, 0 where looking fails."""
     try:
         return stat.S_IFMT(os.lstat(place).st_mode)
     except FileNotFoundError:
