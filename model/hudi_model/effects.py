@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table, open_table
+from hudi_model.tables import ArchivedInstant, HashRing, HistoryFile, Manifest, Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
@@ -154,6 +154,13 @@ class PutProperties(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class PutHashRing(Effect):
+    """The first ring of a partition appears."""
+
+    ring: HashRing
+
+
+@dataclass(frozen=True, slots=True)
 class WriteHeartbeat(Effect):
     """The heartbeat of a write is renewed; with no moment it stops for good."""
 
@@ -201,6 +208,9 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR091
             return replace(table, metadata=metadata)
         case PutProperties(properties):
             return replace(table, properties=properties)
+        case PutHashRing(ring):
+            rings = without(table.rings, partition=ring.partition, instant=ring.instant)
+            return replace(table, rings=(*rings, ring))
         case WriteHeartbeat(instant, moment):
             beats = frozenset(one for one in table.heartbeats if one[0] != instant)
             return replace(table, heartbeats=beats | {(instant, moment)} if moment else beats)

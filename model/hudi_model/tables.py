@@ -74,6 +74,28 @@ class SchemaFile:
 
 
 @dataclass(frozen=True, slots=True)
+class HashRing:
+    """Which file group of a partition has which keys: of each the greatest hash, and how its file id begins."""
+
+    partition: str
+    instant: InstantTime
+    nodes: tuple[tuple[int, str], ...] | Damaged
+    is_signed: bool = False
+    """Whether a file beside it says that the resize which made it has completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketRules:
+    """How many buckets partitions have: by the first pattern in a partition's path, else the default."""
+
+    default: int
+    expressions: str = ""
+    kind: str = "regex"
+    instant: InstantTime | None = None
+    """From when on the table keeps them; None for those of a writer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Footer:
     """What the end of a base file says of it. `excluded_keys` are keys in it that its own filter denies."""
 
@@ -158,6 +180,8 @@ class Table:
     """The history of the columns, where they have ids."""
     sources: tuple[SourceFile, ...] | Damaged = field(default=(), compare=False)
     """The files that a bootstrapped table has its first rows from."""
+    rings: tuple[HashRing, ...] = ()
+    bucket_rules: tuple[BucketRules | Damaged, ...] = ()
     evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
     """What storage shows beside the state, for a check."""
 

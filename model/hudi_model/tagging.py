@@ -1,12 +1,21 @@
-"""Tagging: which file group each row of a write goes to, looked up in an index as of the write's snapshot."""
+"""Tagging: which file group each row of a write goes to, looked up in an index as of the write's snapshot.
 
+A bucket index looks nothing up: the hash of a key states its bucket, by a number of buckets or a partition's ring.
+"""
+
+import re
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from hashlib import md5
+from itertools import pairwise
 from typing import TypeAlias
 
+from hudi_model.actions import State
 from hudi_model.effects import new_file_id
-from hudi_model.files import GroupId, Record
+from hudi_model.files import Damaged, GroupId, Record, valid_records
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import (
@@ -25,12 +34,17 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import ADDS, REPLACES, Operation, Write, number, setting, switch
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
-from hudi_model.tables import RELEASED, Reading, Readings, View, replaced_groups
+from hudi_model.tables import RELEASED, BucketRules, HashRing, Reading, Readings, View, replaced_groups
+from hudi_model.time import InstantTime
 
 LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
+RING, BUCKETED = "CONSISTENT_HASHING", ("BUCKET", "CONSISTENT_HASHING")
+"""The kind of index whose buckets split and merge, and all kinds that hash keys."""
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 SHARED_TAIL = "-0000-0000-0000-000000000000-"
 """What follows the bucket in a file id, before its last number, where writers do not wait for each other."""
+FIRST_RING, GREATEST_HASH, WORD = InstantTime("00000000000000"), 0x7FFFFFFF, 0xFFFFFFFF
+XX_PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 
 Incoming: TypeAlias = tuple[str, Version]
 """A row to write, as a version of its key, and the partition it requests."""
@@ -55,10 +69,10 @@ def index_kind(settings: Mapping[str, str]) -> str:
 
     Clauses: OW-020.
     """
-    kind = setting(settings, "hoodie.index.type").upper()
-    if kind not in (*LOOKED_UP, "BUCKET"):
-        raise Rejection(Reason.CONFIG_INVALID, "OW-020", "hoodie.index.type", f"{kind!r} is no kind of index")
-    return kind
+    kind, engine = (setting(settings, f"hoodie.index.{name}").upper() for name in ("type", "bucket.engine"))
+    if kind not in (*LOOKED_UP, "BUCKET") or engine not in ("SIMPLE", RING):
+        raise Rejection(Reason.CONFIG_INVALID, "OW-020", "hoodie.index", f"{kind!r}, {engine!r} is no kind of index")
+    return RING if (kind, engine) == ("BUCKET", RING) else kind
 
 
 def place_of(partition: str, key: str, kind: str) -> tuple[str, str]:
@@ -78,8 +92,9 @@ def tagged(view: View, write: Write) -> tuple[Tag, ...]:
     """
     kind, rows = index_kind(write.request.settings), incoming(view, write)
     refuse_unclear(view, write)
-    if kind == "BUCKET":
-        return tuple((bucket_group(view, write, place, version.key), version) for place, version in rows)
+    if kind in BUCKETED:
+        group = bucket_group if kind == "BUCKET" else ring_group
+        return tuple((group(view, write, place, version.key), version) for place, version in rows)
     if write.request.operation in ADDS:
         return tuple((insert_group(view, write, place), version) for place, version in rows)
     known = known_rows(view, kind)
@@ -206,7 +221,7 @@ def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:
     """
     settings = write.request.settings
     values = hashed_texts(key, hash_fields(view, write))
-    prefix = f"{bucket_of(values, number(settings, 'hoodie.bucket.index.num.buckets')):08d}"
+    prefix = f"{bucket_of(values, bucket_count(rules_of(view, settings), partition)):08d}"
     there = [one for one in committed_groups(view) if one[0] == partition and one[1][:8] == prefix]
     if there and write.request.operation not in REPLACES:
         return there[0]
@@ -226,6 +241,173 @@ def shared_file_id(view: View, partition: str, prefix: str) -> str:
     return f"{prefix}{SHARED_TAIL}{max((int(end) for end in ends if end.isdecimal()), default=-1) + 1}"
 
 
+def rules_of(view: View, settings: Mapping[str, str]) -> BucketRules:
+    """How many buckets partitions have: as the table keeps it, else as the writer says.
+
+    Raises: CONFIG_INVALID, PROPERTIES_INVALID.
+
+    Clauses: OW-022, OW-036.
+    """
+    if kept := kept_rules(view):
+        return kept
+    expressions, kind = (
+        setting(settings, f"hoodie.bucket.index.partition.{name}") for name in ("expressions", "rule.type")
+    )
+    return BucketRules(number(settings, "hoodie.bucket.index.num.buckets"), expressions, kind)
+
+
+def kept_rules(view: View) -> BucketRules | None:
+    """The newest rules that the table keeps and that no pending action is about to make.
+
+    Raises: PROPERTIES_INVALID.
+
+    Clauses: OW-036.
+    """
+    pending = {one.requested for one in view.timeline.instants if one.state is not State.COMPLETED}
+    for one in view.table.state.bucket_rules:
+        if isinstance(one, Damaged):
+            raise one.refusal()
+    kept = (one for one in view.table.state.bucket_rules if isinstance(one, BucketRules) and one.instant not in pending)
+    return max(kept, key=lambda one: one.instant or "", default=None)
+
+
+def bucket_count(rules: BucketRules, partition: str) -> int:
+    """The number of buckets of a partition: that of the first pattern which is found in its path, else the default.
+
+    Raises: CONFIG_INVALID for rules that do not parse, or that leave no bucket.
+
+    Clauses: OW-036.
+    """
+    counts, name = [rules.default], "hoodie.bucket.index.partition.expressions"
+    try:
+        parts = [one.partition(",") for one in rules.expressions.rstrip(";").split(";") if rules.expressions]
+        found = [(re.compile(pattern.strip(), re.ASCII), int(count)) for pattern, _, count in parts]
+    except (re.error, ValueError) as error:
+        raise Rejection(Reason.CONFIG_INVALID, "OW-036", name, str(error)) from error
+    counts += [count for _, count in found]
+    if rules.kind.lower() != "regex" or min(counts) < 1:
+        raise Rejection(Reason.CONFIG_INVALID, "OW-036", name, f"{rules.kind!r} with {counts} are no rules of buckets")
+    return next((count for pattern, count in found if pattern.search(partition)), rules.default)
+
+
+def ring_group(view: View, write: Write, partition: str, key: str) -> GroupId:
+    """The file group that the ring of a partition has for a key.
+
+    Raises: CONFIG_INVALID for a copy-on-write table, for an overwrite, and where the partition was deleted since the
+    ring was made; PROPERTIES_INVALID.
+
+    Clauses: OW-034.
+    """
+    ring = ring_of(view, partition) or first_ring(
+        partition, number(write.request.settings, "hoodie.bucket.index.num.buckets")
+    )
+    lost = replaced_groups(view) & {(partition, one) for one in groups_of_ring(ring)}
+    if lost or not view.configuration.merge_on_read or write.request.operation in REPLACES:
+        detail = f"it goes with no overwrite, and with no deleted partition: {sorted(lost)}"
+        raise Rejection(Reason.CONFIG_INVALID, "OW-034", RING, detail)
+    return partition, group_of_hash(ring, ring_hash(hashed_texts(key, hash_fields(view, write))))
+
+
+def first_rings(view: View, write: Write) -> tuple[HashRing, ...]:
+    """The rings of partitions that have none yet, which a writer makes before it writes to them.
+
+    Clauses: OW-034.
+    """
+    settings = write.request.settings
+    if index_kind(settings) != RING:
+        return ()
+    partitions = sorted({own_path(row, view.configuration) for row in write.request.rows})
+    new = (one for one in partitions if ring_of(view, one) is None)
+    return tuple(first_ring(one, number(settings, "hoodie.bucket.index.num.buckets")) for one in new)
+
+
+def first_ring(partition: str, buckets: int) -> HashRing:
+    """The ring of a new partition, the same for every writer: equal parts, and file ids that follow from their bounds.
+
+    Clauses: OW-034.
+    """
+    step = -(-GREATEST_HASH // buckets)
+    ends = [min(step * number, GREATEST_HASH) for number in range(buckets + 1)]
+    names = (b"".join(end.to_bytes(8) for end in pair) + partition.encode() for pair in pairwise(ends))
+    prefixes = (str(uuid.UUID(bytes=md5(name, usedforsecurity=False).digest(), version=3)) for name in names)
+    return HashRing(partition, FIRST_RING, tuple(zip(ends[1:], prefixes, strict=True)))
+
+
+def ring_of(view: View, partition: str) -> HashRing | None:
+    """The newest ring of a partition that holds; a pending resize changes nothing yet.
+
+    Raises: PROPERTIES_INVALID.
+
+    Clauses: OW-034.
+    """
+    own = (one for one in view.table.state.rings if one.partition == partition)
+    for ring in sorted(own, key=lambda one: one.instant, reverse=True):
+        valid_records(ring.nodes)
+        if holds(view, ring):
+            return ring
+    return None
+
+
+def holds(view: View, ring: HashRing) -> bool:
+    """Whether a ring is the first, or its resize has completed: by a sign, by the timeline, or by what it left there.
+
+    Clauses: OW-034.
+    """
+    states = {one.state for one in view.timeline.instants if one.requested == ring.instant}
+    if states or ring.is_signed or ring.instant == FIRST_RING:
+        return ring.is_signed or ring.instant == FIRST_RING or State.COMPLETED in states
+    bases = {one.file_id for one in snapshot_slices(view) if one.partition == ring.partition and one.base_file}
+    return bool(bases & {*groups_of_ring(ring)})
+
+
+def groups_of_ring(ring: HashRing) -> tuple[str, ...]:
+    """The file ids of a ring's file groups.
+
+    Clauses: OW-034.
+    """
+    return tuple(f"{prefix}-0" for _, prefix in valid_records(ring.nodes))
+
+
+def group_of_hash(ring: HashRing, place: int) -> str:
+    """The file id of the first node whose value is not less than a hash; behind the last the first follows again.
+
+    Clauses: OW-034.
+    """
+    _, prefix = min(valid_records(ring.nodes), key=lambda node: (node[0] < place, node[0]))
+    return f"{prefix}-0"
+
+
+def ring_hash(texts: Iterable[str | None]) -> int:
+    """The place of a key on a ring: the hash of its texts one behind the other, null as its word, without sign.
+
+    Clauses: OW-034.
+    """
+    whole = "".join("null" if one is None else one for one in texts)
+    return xx_hash(whole.encode()) & GREATEST_HASH
+
+
+def xx_hash(data: bytes) -> int:
+    """xxHash32 with seed 0."""
+    first, second, third, fourth, fifth = XX_PRIMES
+    words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data) - 3, 4)]
+    lanes = [first + second, second, 0, -first]
+    striped = len(words) - len(words) % 4
+    for at, word in enumerate(words[:striped]):
+        lanes[at % 4] = turned(lanes[at % 4] + word * second, 13) * first
+    total = sum(turned(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) if striped else fifth
+    total = reduce(lambda value, word: turned(value + word * third, 17) * fourth, words[striped:], total + len(data))
+    rest = data[4 * len(words) :]
+    total = reduce(lambda value, byte: turned(value + byte * fifth, 11) * first, rest, total) & WORD
+    total = (total ^ total >> 15) * second & WORD
+    total = (total ^ total >> 13) * third & WORD
+    return total ^ total >> 16
+
+
+def turned(value: int, by: int) -> int:
+    """The 32 bits of a number turned to the left."""
+    return (value & WORD) << by & WORD | (value & WORD) >> 32 - by
+
+
 def hash_fields(view: View, write: Write) -> tuple[str, ...]:
     """The key fields whose values are hashed: those that the setting names, else all.
 
@@ -240,7 +422,7 @@ def hash_fields(view: View, write: Write) -> tuple[str, ...]:
     return named or fields
 
 
-def hashed_texts(key: str, fields: Iterable[str]) -> tuple[str, ...]:
+def hashed_texts(key: str, fields: Iterable[str]) -> tuple[str | None, ...]:
     """The texts of a key that its bucket is the hash of: the values of the hash fields, in the order of the key.
 
     A field begins behind a comma that is followed by a colon, with no comma between, once the field before it has had
@@ -259,22 +441,22 @@ def hashed_texts(key: str, fields: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(part_text, found)) or (key,)
 
 
-def part_text(part: str) -> str:
-    """The text that a part of a composite key stands for; null, which Java hashes like the empty text, as that.
+def part_text(part: str) -> str | None:
+    """The text that a part of a composite key stands for.
 
     Clauses: OW-022.
     """
-    return "" if part in ("__null__", "__empty__") else part
+    return None if part == "__null__" else "" if part == "__empty__" else part
 
 
-def bucket_of(values: Iterable[str], buckets: int) -> int:
-    """The bucket of a key: the hash of a Java list of texts over their UTF-16 units, without its sign.
+def bucket_of(values: Iterable[str | None], buckets: int) -> int:
+    """The bucket of a key: the hash of a Java list of texts over their UTF-16 units, without its sign; null as none.
 
     Clauses: OW-022.
     """
     total = 1
     for value in values:
-        units, found = value.encode("utf-16-be", "surrogatepass"), 0
+        units, found = (value or "").encode("utf-16-be", "surrogatepass"), 0
         for high, low in zip(units[::2], units[1::2], strict=True):
             found = 31 * found + (high << 8 | low) & 0xFFFFFFFF
         total = 31 * total + found & 0xFFFFFFFF

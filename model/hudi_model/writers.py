@@ -23,7 +23,7 @@ from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
-from hudi_model.tagging import committed_groups, index_kind, tagged
+from hudi_model.tagging import BUCKETED, committed_groups, first_rings, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
 
@@ -107,7 +107,7 @@ def stage(table: Table, write: Write) -> tuple[Write, Effects]:
 
     Raises: KEY_MISSING, CONFIG_INVALID, SCHEMA_INCOMPATIBLE, MERGER_UNKNOWN, WRITE_CONFLICT.
 
-    Clauses: OW-001, OW-003, OW-014, MK-001, SL-002.
+    Clauses: OW-001, OW-003, OW-014, OW-034, MK-001, SL-002.
     """
     view = view_of(table, write)
     staged, schema = staged_files(view, write), write.request.schema or table_schema(view)
@@ -117,8 +117,9 @@ def stage(table: Table, write: Write) -> tuple[Write, Effects]:
     metadata = CommitMetadata(name, False, stats, gone, schema, {})
     ready = replace(write, metadata=metadata)
     refuse_pending_clustering(table, ready)
+    rings = tuple(map(durable.PutHashRing, first_rings(view, write)))
     placed = tuple(effect for one in staged for effect in placing(table, write.requested, one))
-    return ready, (enter(table, write, State.INFLIGHT), *placed)
+    return ready, (*rings, enter(table, write, State.INFLIGHT), *placed)
 
 
 def view_of(table: Table, write: Write) -> View:
@@ -169,7 +170,7 @@ def is_logged(view: View, write: Write, change: Change) -> bool:
     operation = write.request.operation
     if not view.configuration.merge_on_read:
         return False
-    if index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES:
+    if index_kind(write.request.settings) in BUCKETED and operation not in REPLACES:
         return bool(change.found) or operation is not Operation.BULK_INSERT
     return operation not in ADDS and not takes_new_keys(view, change)
 

@@ -1,17 +1,28 @@
 """The corpus as values."""
 
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from hudi_conformance.runner import resources
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.runner.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.cases import AREAS, Selection, load_cases, matches_id, normal_id
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.selecting import select
 from tiny_corpus import Params, TinyCorpus
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_cases_are_named_after_the_areas_of_the_rule_book() -> None:
+    """A new area that nobody can select would show as two letters in every report."""
+    areas = tomllib.loads((ROOT / "specs" / "areas.toml").read_text(encoding="utf-8"))
+
+    assert set(AREAS) == set(areas)
+    assert len(set(AREAS.values())) == len(AREAS)
 
 
 def test_an_id_is_made_of_table_and_case(tiny: TinyCorpus, passing: Params):

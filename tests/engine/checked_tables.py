@@ -15,6 +15,7 @@ from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_format.table.table_properties import with_checksum
 from hudi_format.timeline import plans
 from hudi_spark import check_table, services_arrow
+from hudi_spark.keys.bucket_index import RULES_FOLDER
 from written_tables import Written, rows
 
 PLAIN = {"hoodie.metadata.enable": "false", "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -38,6 +39,24 @@ def mor(path: Path, version: int = 9) -> None:
     table.write("upsert", rows(range(6)))
     table.write("upsert", rows([0, 1], ts=2, price=2.0))
     table.write("delete", rows([4], ts=3))
+
+
+def in_ring(path: Path) -> None:
+    """Keys in the file groups that rings name, some of logs alone."""
+    ring = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+    table = Written(path, "MERGE_ON_READ", configs={**LOGS, **ring, "hoodie.bucket.index.num.buckets": "3"})
+    table.write("bulk_insert", rows(range(12)))
+    table.write("upsert", rows([0, 1, 20, 21], ts=2, price=2.0))
+
+
+def in_buckets(path: Path) -> None:
+    """Keys in buckets, whose numbers the table keeps by rules."""
+    rules = path / RULES_FOLDER / "00000000000000.hashing_config"
+    table = Written(path, "MERGE_ON_READ", configs={**LOGS, "hoodie.index.type": "BUCKET"})
+    rules.parent.mkdir(parents=True)
+    rules.write_text('{"expressions": "^nor,2", "defaultBucketNumber": 3, "rule": "regex"}')
+    table.write("upsert", rows(range(12)))
+    table.write("upsert", rows([0, 1, 20, 21], ts=2, price=2.0))
 
 
 def cow(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files and rows of tables that the engine wrote, each with one damage, and none where nothing is damaged."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from checked_tables import (
     cut,
     edited_rows,
     emptied,
+    in_buckets,
+    in_ring,
     indexed,
     instant_of,
     mor,
@@ -36,6 +39,8 @@ from checked_tables import (
 from hudi_spark import check_table
 
 DAMAGED = Damages()
+Make = Callable[[Path], None]
+RINGS, RULES = ".hoodie/.bucket_index/*/north/*.hashing_meta", ".hoodie/.bucket_index/*/configs/*"
 breaks = DAMAGED.breaks
 
 
@@ -171,7 +176,29 @@ def test_every_damage_is_reported_and_not_only_the_first(tmp_path: Path):
     }
 
 
-@pytest.mark.parametrize("make", [mor, mor_6, cow, indexed, planned, served, archived, archived_6])
+@pytest.mark.parametrize(
+    ("make", "pattern", "edit", "found"),
+    [
+        (in_ring, RINGS, lambda text: text.replace('"value" : 715827883', '"value" : 7'), {("OW-034", "error")}),
+        (in_ring, RINGS, lambda text: re.sub(r'Prefix" : "\w{4}', 'Prefix" : "beef', text), {("OW-034", "warning")}),
+        (in_ring, RINGS, lambda text: text[:-9], {("OW-034", "error")}),
+        (in_buckets, RULES, lambda text: text.replace("nor,2", "nor,3"), {("OW-036", "error")}),
+        (in_buckets, RULES, lambda text: text.replace("nor,2", "nor"), {("OW-036", "error")}),
+        (in_buckets, RULES, lambda text: text.replace("3", "true"), {("OW-036", "error")}),
+    ],
+)
+def test_keys_lie_where_their_hash_says(
+    tmp_path: Path, make: Make, pattern: str, edit: Callable[[str], str], found: set[tuple[str, str]]
+):
+    """What a table keeps of its rings and buckets is compared with its rows, as the model does it."""
+    table = copied(make, tmp_path)
+    for file in table.glob(pattern):
+        file.write_text(edit(file.read_text()))
+    assert clauses(table, deep=True) == found
+    assert_alike(pattern, table)
+
+
+@pytest.mark.parametrize("make", [mor, mor_6, cow, indexed, planned, served, archived, archived_6, in_ring, in_buckets])
 def test_what_the_engine_wrote_is_valid(make: Callable[[Path], None], tmp_path: Path):
     assert clauses(copied(make, tmp_path), deep=True) == set()
 

@@ -1,4 +1,5 @@
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 from hudi_conformance.bridge.loading import load
@@ -9,7 +10,8 @@ from hudi_model.keys import key_text
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import list_file_slices, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.tagging import bucket_of, hashed_texts
+from hudi_model.tables import RELEASED, BucketRules, HashRing, open_table, view_at
+from hudi_model.tagging import bucket_count, bucket_of, first_ring, hashed_texts, ring_hash, ring_of, xx_hash
 from hudi_model.time import tick
 from hudi_model_tools.locks import Lease, acquire, acquire_groups, refuse_lost
 from test_model_writers import BUCKETS, after, new, row, upsert
@@ -57,6 +59,53 @@ def test_bucket_groups() -> None:
     assert prefixes == {f"{bucket_of([key], 4):08d}" for key in keys}
     assert len({log.file_id for log in table.log_files}) == len(prefixes)
     assert {one["ts"] for one in read_snapshot(table).rows} == {2}
+
+
+@pytest.mark.parametrize(
+    ("data", "hashed"),
+    [(b"", 0x02CC5D05), (b"a", 0x550D7456), (b"abc", 0x32D153FF), (b"0123456789abcdef" * 2 + b"xyz12", 0x0F2CB18A)],
+)
+def test_the_hash_of_a_ring_is_xx_hash(data: bytes, hashed: int) -> None:
+    assert xx_hash(data) == hashed
+
+
+def test_the_first_ring_is_that_of_released_writers() -> None:
+    """As 1.1.1 wrote it for four buckets; null is hashed as its word."""
+    assert first_ring("region=north", 4).nodes == (
+        (536870912, "1ab3dab2-c500-3eb6-a4d9-6161064eca12"),
+        (1073741824, "d1a352e9-f4c2-37d1-8c8f-735d2362eb70"),
+        (1610612736, "77db3037-ada8-3a94-b4c3-04ed12cbc55f"),
+        (2147483647, "b99ef4a4-4d27-3c35-94a4-d580483ab152"),
+    )
+    assert ring_hash(("a", None)) == ring_hash(("anull",))
+
+
+def test_a_ring_holds_once_its_resize_has_completed() -> None:
+    """By a sign, or by base files of its groups where it is older than the timeline; an instant that waits does not."""
+    table = after(new(), upsert(row("a"), **BUCKETS))
+    (done,) = {one.requested for one in table.timeline}
+    old, newer = first_ring("p", 2), HashRing("p", done, first_ring("p", 3).nodes)
+
+    def ring_in_force(*rings: HashRing) -> HashRing | None:
+        return ring_of(view_at(open_table(replace(table, rings=rings)), None, RELEASED), "p")
+
+    assert ring_in_force() is None
+    assert ring_in_force(newer, old) == newer
+    lost = replace(newer, instant=tick(99))
+    assert ring_in_force(old, lost) == old
+    assert ring_in_force(old, signed := replace(lost, is_signed=True)) == signed
+
+
+def test_the_first_rule_whose_pattern_is_found_counts() -> None:
+    """Anywhere in the path; rules that do not parse, or leave no bucket, are refused."""
+    rules = BucketRules(4, "=b,2;a.c,3")
+    assert [bucket_count(rules, path) for path in ("p=b", "xabc", "b")] == [2, 3, 4]
+    for wrong in ("a", "a,x", "a,0", "a,1;;b,2", "[,3", "a,b,3"):
+        with pytest.raises(Rejection) as caught:
+            bucket_count(BucketRules(4, wrong), "z")
+        assert (caught.value.reason, caught.value.clause) == (Reason.CONFIG_INVALID, "OW-036")
+    with pytest.raises(Rejection):
+        bucket_count(BucketRules(4, "a,1", "glob"), "z")
 
 
 def test_bucket_fields_of_composite_keys() -> None:

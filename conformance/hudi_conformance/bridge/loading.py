@@ -34,7 +34,14 @@ from hudi_conformance.bridge.metadata_forms import index_forms
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
 from hudi_conformance.bridge.remembering import Remembered, RememberedTables
 from hudi_conformance.bridge.schemas import model_schema
-from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers, load_schema_files, load_sources
+from hudi_conformance.bridge.sidecars import (
+    load_bucket_rules,
+    load_heartbeats,
+    load_markers,
+    load_rings,
+    load_schema_files,
+    load_sources,
+)
 from hudi_conformance.bridge.timeline_contents import load_content
 
 METADATA_FOLDER = ".hoodie"
@@ -110,6 +117,8 @@ def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
         load_heartbeats(storage),
         schema_files=load_schema_files(storage, place[1]) if place else (),
         sources=load_sources(storage, _bootstrap_base(main, backup)),
+        rings=load_rings(storage),
+        bucket_rules=load_bucket_rules(storage),
     )
 
 

@@ -1,4 +1,4 @@
-"""What lies beside data and timeline: markers, heartbeats, versions of the schema, sources of a bootstrap."""
+"""What lies beside data and timeline: markers, heartbeats, versions of the schema, sources, what decides buckets."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -7,13 +7,17 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
 from hudi_format.errors import FormatError
+from hudi_format.errors import Reason as FormatReason
+from hudi_format.json_text import pretty_json, read_json
 from hudi_format.names import TimelineFileName, parse_schema_commit_name
 from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_format.table import hash_ring
 from hudi_format.table.bootstrap_index import FILE_INDEX_FOLDER, BootstrappedFile, parse_bootstrap_index
 from hudi_format.table.internal_schema import parse_schema_history
 from hudi_model.files import Damaged, Marker, SchemaVersion, SourceFile
 from hudi_model.rejection import Reason
-from hudi_model.tables import SchemaFile
+from hudi_model.tables import BucketRules, HashRing, SchemaFile
+from hudi_model.tagging import FIRST_RING
 from hudi_model.time import InstantTime, instant_of
 
 from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
@@ -23,8 +27,10 @@ from hudi_conformance.bridge.schemas import schema_version
 MARKERS = ".hoodie/.temp"
 HEARTBEATS = ".hoodie/.heartbeat"
 SCHEMAS = ".hoodie/.schema"
+BUCKET_RULES = ".hoodie/.bucket_index/partition_bucket_index_meta/configs"
 _KINDS = ("CREATE", "MERGE", "APPEND")
 _LOCAL: Final = "file:"
+_RULES_FILE: Final = ".hashing_config"
 _DAMAGE: Final = ("DM-020", Reason.SCHEMA_INCOMPATIBLE)
 
 
@@ -77,6 +83,72 @@ def _schema_file_name(status: FileStatus, layout: Literal[1, 2]) -> TimelineFile
         return parse_schema_commit_name(PurePosixPath(status.path).name, layout, status.path)
     except FormatError:
         return None
+
+
+def load_rings(storage: Storage) -> tuple[HashRing, ...]:
+    """The rings of all partitions; the sign of a resize lies beside its ring, or in the data partition."""
+    found, signs = list[tuple[str, str, str]](), set[tuple[str, str]]()
+    for status in _listed(storage, hash_ring.RINGS_FOLDER):
+        folder, _, text = status.path.rpartition("/")
+        partition, name = folder.removeprefix(hash_ring.RINGS_FOLDER).lstrip("/"), hash_ring.parse_ring_file_name(text)
+        if name and name.is_commit_sign:
+            signs.add((partition, name.instant))
+        elif name:
+            found.append((partition, name.instant, status.path))
+    return tuple(_ring(storage, *one, is_signed=one[:2] in signs or _is_signed(storage, *one[:2])) for one in found)
+
+
+def _is_signed(storage: Storage, partition: str, instant: str) -> bool:
+    return storage.exists(
+        "/".join(filter(None, (partition, str(hash_ring.RingFileName(instant, is_commit_sign=True)))))
+    )
+
+
+def _ring(storage: Storage, partition: str, instant: str, path: str, *, is_signed: bool) -> HashRing:
+    nodes = decoded_or_damaged(lambda: _nodes(storage, path), "OW-034", Reason.PROPERTIES_INVALID)
+    return HashRing(partition, InstantTime(instant), nodes, is_signed)
+
+
+def _nodes(storage: Storage, path: str) -> tuple[tuple[int, str], ...]:
+    ring = hash_ring.parse_hash_ring(storage.read(path), path)
+    return tuple((node.value, node.file_id_prefix) for node in ring.nodes)
+
+
+def ring_file(ring: HashRing) -> tuple[str, bytes]:
+    """The file of a ring, by the number of whose nodes its partition began."""
+    if isinstance(ring.nodes, Damaged):
+        raise ValueError(f"{ring.partition}: a damaged ring has no bytes")  # noqa: TRY004 - the state, not the type
+    nodes, resizes = tuple(hash_ring.RingNode(*node) for node in ring.nodes), int(ring.instant != FIRST_RING)
+    name = hash_ring.RingFileName(ring.instant, is_commit_sign=False)
+    path = "/".join(filter(None, (hash_ring.RINGS_FOLDER, ring.partition, str(name))))
+    return path, hash_ring.serialise_hash_ring(
+        hash_ring.HashRing(ring.partition, ring.instant, len(nodes), resizes, nodes)
+    )
+
+
+def load_bucket_rules(storage: Storage) -> tuple[BucketRules | Damaged, ...]:
+    """The rules of buckets that the table keeps."""
+    paths = (status.path for status in _listed(storage, BUCKET_RULES) if status.path.endswith(_RULES_FILE))
+    damage = "OW-036", Reason.PROPERTIES_INVALID
+    return tuple(decoded_or_damaged(partial(_bucket_rules, storage, path), *damage) for path in paths)
+
+
+def _bucket_rules(storage: Storage, path: str) -> BucketRules:
+    stated = read_json(storage.read(path), path, FormatReason.PROPERTIES_INVALID, "OW-036")
+    if not isinstance(stated, dict) or type(stated.get("defaultBucketNumber")) is not int:
+        raise FormatError(FormatReason.PROPERTIES_INVALID, "OW-036", path, None, "the file holds no rules of buckets")
+    expressions, kind = str(stated.get("expressions") or ""), str(stated.get("rule") or "regex")
+    instant = InstantTime(PurePosixPath(path).name.removesuffix(_RULES_FILE))
+    return BucketRules(stated["defaultBucketNumber"], expressions, kind, instant)
+
+
+def rules_file(rules: BucketRules | Damaged) -> tuple[str, bytes]:
+    """The file of rules that a table keeps."""
+    if isinstance(rules, Damaged):
+        raise ValueError(f"{rules.where}: damaged rules have no bytes")  # noqa: TRY004 - the state, not the type
+    stated = {"expressions": rules.expressions, "defaultBucketNumber": rules.default, "rule": rules.kind}
+    data = pretty_json({**stated, "version": 1, "instant": rules.instant})
+    return f"{BUCKET_RULES}/{rules.instant}{_RULES_FILE}", data
 
 
 def load_sources(storage: Storage, base: str | None) -> tuple[SourceFile, ...] | Damaged:

@@ -17,6 +17,7 @@ from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, 
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, history_files
 from hudi_conformance.bridge.metadata_storing import definitions_file, metadata_files
+from hudi_conformance.bridge.sidecars import ring_file, rules_file
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
 # All files carry one date, and the properties say the same in words.
@@ -65,6 +66,8 @@ def _files(table: Table) -> Iterator[tuple[str, bytes]]:
     sizes = {name: len(data) for name, data in data_files}
     yield from metadata_files(table, sizes)
     yield from definitions_file(table)
+    yield from map(ring_file, table.rings)
+    yield from map(rules_file, table.bucket_rules)
     layout, folder = timeline_layout(properties), timeline_folder(properties)
     for entry in table.timeline:
         yield f"{folder}/{entry.name}", content_bytes(entry, layout, properties["hoodie.table.name"], sizes)

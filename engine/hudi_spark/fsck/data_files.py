@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Final
 
 import pyarrow as pa
@@ -28,11 +29,12 @@ from hudi_format.texts import utf16_order, utf16_range
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.fsck.stored import DataFile, TableState
-from hudi_spark.fsck.violations import FOUND, Violations
-from hudi_spark.keys import PathRule, key_generator
+from hudi_spark.fsck.violations import ERROR, FOUND, WARNING, Violation, Violations
+from hudi_spark.keys import KeptBuckets, PathRule, key_generator
 from hudi_spark.options import resolve
 from hudi_spark.read import Executor, Query, TaskIdentity
-from hudi_spark.table_state import ENABLED_KEY, BaseFile, LogFile, Visibility
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import ENABLED_KEY, BaseFile, LogFile, Visibility, load_snapshot
 
 _FILES_A_TASK: Final = 64
 # Of an object store several footers are fetched at a time.
@@ -192,7 +194,7 @@ _MOST_NAMED: Final = 20
 def check_rows(state: TableState, executor: Executor, violations: Violations) -> None:
     """Every row of every base file that counts, and no key in two file groups of a partition.
 
-    Clauses: BF-002, BF-004, DM-001, DM-031, IX-012, MF-010, MF-011, MF-012, MF-013.
+    Clauses: BF-002, BF-004, DM-001, DM-031, IX-012, MF-010, MF-011, MF-012, MF-013, OW-034, OW-036.
     """
     files = sorted((one for one in state.committed() if isinstance(one, BaseFile)), key=lambda one: one.path)
     chunks = [tuple(files[at : at + _ROW_FILES_A_TASK]) for at in range(0, len(files), _ROW_FILES_A_TASK)]
@@ -202,6 +204,7 @@ def check_rows(state: TableState, executor: Executor, violations: Violations) ->
         violations.gathered(executor.tasks(chunks, check, FOUND).gathered())
     if state.configuration.populates_meta_fields:
         _check_keys(state.storage, executor, violations)
+        _check_buckets(state, executor, violations)
 
 
 def _path_rule(state: TableState) -> PathRule | None:
@@ -223,6 +226,62 @@ def _check_keys(storage: Storage, executor: Executor, violations: Violations) ->
     with refused.noting():
         rows = executor.query(storage, query).shuffled([_KEY, _PARTITION])
         violations.gathered(rows.map(_doubles, FOUND).gathered())
+
+
+def _check_buckets(state: TableState, executor: Executor, violations: Violations) -> None:
+    """Keys that lie in another file group than their hash says, where the table keeps what decides.
+
+    It keeps no hash fields: the choice of them counts by which the fewest groups have such keys.
+
+    Clauses: OW-022, OW-034, OW-036.
+    """
+    kept, found, fields = None, Violations(), state.configuration.record_key
+    with found.noting():
+        kept = KeptBuckets.of(state.storage, load_snapshot(state.storage))
+    # What else keeps the table from being read has been found already.
+    violations.found |= {one for one in found.found if one.clause in _OF_BUCKETS}
+    if kept is None or not (kept.rings or kept.counts):
+        return
+    choices = tuple(some for length in range(len(fields)) for some in combinations(fields, length + 1))
+    query = Query(columns=[_KEY, _PARTITION, _FILE_NAME], meta_columns=True, configs={ENABLED_KEY: "false"})
+    with Violations().noting():
+        rows = executor.query(state.storage, query).map(_Placing(kept, choices), _MISPLACED).gathered().to_pylist()
+        ways: list[dict[str, Violation]] = [{} for _ in choices]
+        for row in rows:
+            number = row.pop("choice")
+            ways[number].setdefault(row["where"], Violation(**row))
+        violations.found |= set(min(ways, key=len, default={}).values())
+
+
+_OF_BUCKETS: Final = ("OW-034", "OW-036")
+_MISPLACED: Final = FOUND.append(pa.field("choice", pa.int64()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """A key of each file group that has keys of others, by each choice of the hash fields."""
+
+    kept: KeptBuckets
+    choices: tuple[tuple[str, ...], ...]
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        del identity
+        found: dict[tuple[int, str], dict[str, object]] = {}
+        groups = pc.list_element(pc.split_pattern(rows.column(_FILE_NAME), "_", max_splits=1), 0)
+        placed = rows.select([_KEY, _PARTITION]).append_column("group", groups)
+        for partition in pc.unique(rows.column(_PARTITION)).to_pylist():
+            there = placed.filter(pc.equal(placed.column(_PARTITION), partition)).combine_chunks()
+            keys, file_ids = (one_chunk(there.column(name)) for name in (_KEY, "group"))
+            clause, outside = _OF_BUCKETS[partition not in self.kept.rings], self.kept.outside(partition, file_ids)
+            for number, fields in enumerate(self.choices):
+                wrong = self.kept.misplaced(partition, keys, file_ids, fields)
+                for severity, which in ((ERROR, wrong), (WARNING, outside)):
+                    for row in there.filter(which).to_pylist():
+                        where = f"{partition}/{row['group']}".lstrip("/")
+                        message = f"the key {row[_KEY]!r} is not where writers look for it"
+                        entry = {"clause": clause, "severity": severity, "where": where, "message": message}
+                        found.setdefault((number, where), {**entry, "choice": number})
+        return pa.Table.from_pylist(list(found.values()), schema=_MISPLACED)
 
 
 def _doubles(rows: pa.Table, identity: TaskIdentity) -> pa.Table:

@@ -1,6 +1,6 @@
 """Record keys and partition paths of incoming rows, and in which file group each key lives."""
 
-from hudi_spark.keys.bucket_index import BUCKET_DIGITS
+from hudi_spark.keys.bucket_index import BUCKET_DIGITS, KeptBuckets
 from hudi_spark.keys.generator import KeyGenerator, PathRule, brought_keys, key_generator
 from hudi_spark.keys.generator_types import (
     CLASSES,
@@ -43,6 +43,7 @@ __all__ = [
     "TAG_FIELDS",
     "TIME_PREFIX",
     "GeneratorKind",
+    "KeptBuckets",
     "KeyGenerator",
     "MissingIndexWarning",
     "PathRule",

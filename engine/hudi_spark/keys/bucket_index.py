@@ -55,7 +55,7 @@ from hudi_spark.keys.tags import PARTITION_PATH, RECORD_KEY, tagged_schema
 from hudi_spark.options import Options
 from hudi_spark.read import Flow, TaskIdentity
 from hudi_spark.schema import WriterState, one_chunk
-from hudi_spark.table_state import FileSlice, GroupId, TableConfiguration, replaced_groups
+from hudi_spark.table_state import FileSlice, GroupId, Snapshot, TableConfiguration, Timeline, replaced_groups
 
 COUNT_KEY: Final = "hoodie.bucket.index.num.buckets"
 RULES_FOLDER: Final = ".hoodie/.bucket_index/partition_bucket_index_meta/configs"
@@ -63,14 +63,14 @@ _RULES: Final = "hoodie.bucket.index.partition.expressions"
 _KIND: Final = "hoodie.bucket.index.partition.rule.type"
 _CONFIG_SUFFIX: Final = ".hashing_config"
 _REGEX: Final = "regex"
-_CLAUSE: Final = "OW-022"
+_CLAUSE: Final = "OW-036"
 
 
 @dataclass(frozen=True, slots=True)
 class BucketCounts:
     """The number of buckets of each partition.
 
-    Clauses: OW-022.
+    Clauses: OW-036.
     """
 
     default: int
@@ -88,10 +88,10 @@ def bucket_counts(state: WriterState) -> BucketCounts:
         HudiError: CONFIG_INVALID for rules that do not parse; PROPERTIES_INVALID for a stored file that does not.
         UnsupportedFeature: rules of another kind than patterns.
 
-    Clauses: OW-022.
+    Clauses: OW-036.
 
     """
-    stored = _stored(state)
+    stored = kept_counts(state.storage, state.snapshot.timeline)
     if stored is not None:
         return stored
     default = state.options.number(COUNT_KEY)
@@ -109,7 +109,7 @@ def parsed_rules(text: str, kind: str, place: str) -> tuple[tuple[re.Pattern[str
     """
     if kind.lower() != _REGEX:
         raise UnsupportedFeature(f"bucket-rules-{kind}", place)
-    return tuple(_rule(part.strip(), place) for part in text.split(";") if part.strip())
+    return tuple(_rule(part.strip(), place) for part in text.rstrip(";").split(";") if text)
 
 
 def _rule(text: str, place: str) -> tuple[re.Pattern[str], int]:
@@ -125,14 +125,21 @@ def _rule(text: str, place: str) -> tuple[re.Pattern[str], int]:
     return found
 
 
-def _stored(state: WriterState) -> BucketCounts | None:
-    """The rules that the table keeps: the newest that no pending action is about to make."""
-    pending = {one.requested for one in state.snapshot.timeline.instants if not one.is_completed}
-    names = sorted(_instants(status.path for status in state.storage.list_files(RULES_FOLDER)) - pending)
+def kept_counts(storage: Storage, timeline: Timeline) -> BucketCounts | None:
+    """The rules that the table keeps: the newest that no pending action is about to make.
+
+    Raises:
+        HudiError: CONFIG_INVALID for rules that do not parse; PROPERTIES_INVALID for a file that holds none.
+
+    Clauses: OW-036.
+
+    """
+    pending = {one.requested for one in timeline.instants if not one.is_completed}
+    names = sorted(_instants(status.path for status in storage.list_files(RULES_FOLDER)) - pending)
     if not names:
         return None
     path = f"{RULES_FOLDER}/{names[-1]}{_CONFIG_SUFFIX}"
-    record = read_json(state.storage.read(path), path, FormatReason.PROPERTIES_INVALID, _CLAUSE)
+    record = read_json(storage.read(path), path, FormatReason.PROPERTIES_INVALID, _CLAUSE)
     if not isinstance(record, dict) or type(record.get("defaultBucketNumber")) is not int:
         message = "the file holds no rules of buckets"
         raise HudiError(Reason.PROPERTIES_INVALID, _CLAUSE, message, path, hint="restore the file")
@@ -535,7 +542,7 @@ def ring_to_use(partition: str, state: WriterState, effects: Effects) -> HashRin
 
     Clauses: OW-034.
     """
-    found = stored_ring(partition, state)
+    found = stored_ring(partition, state.storage, state.snapshot)
     if found is not None:
         return found
     ring = first_ring(partition, state.options.number(COUNT_KEY))
@@ -561,7 +568,7 @@ def _refuse_replaced(rings: Mapping[str, HashRing], state: WriterState) -> None:
             raise HudiError(Reason.CONFIG_INVALID, "OW-034", message, hint=hint)
 
 
-def stored_ring(partition: str, state: WriterState) -> HashRing | None:
+def stored_ring(partition: str, storage: Storage, snapshot: Snapshot) -> HashRing | None:
     """The newest ring of a partition that holds, None where there is none.
 
     A resize holds when a sign beside it or in the data partition says so, when its action is completed, or when base
@@ -570,13 +577,13 @@ def stored_ring(partition: str, state: WriterState) -> HashRing | None:
     Clauses: OW-034.
     """
     folder = joined(RINGS_FOLDER, partition)
-    names = [name for name in _names(state.storage, folder) if not name.is_commit_sign]
-    signs = {one.instant for one in _names(state.storage, folder) if one.is_commit_sign}
-    signs |= {one.instant for one in _names(state.storage, partition) if one.is_commit_sign}
-    held = _Held(signs, state)
+    names = [name for name in _names(storage, folder) if not name.is_commit_sign]
+    signs = {one.instant for one in _names(storage, folder) if one.is_commit_sign}
+    signs |= {one.instant for one in _names(storage, partition) if one.is_commit_sign}
+    held = _Held(signs, snapshot)
     for name in sorted(names, key=lambda one: one.instant, reverse=True):
         path = _path(partition, name)
-        ring = parse_hash_ring(state.storage.read(path), path)
+        ring = parse_hash_ring(storage.read(path), path)
         if held.holds(ring, partition):
             return ring
     return None
@@ -597,12 +604,12 @@ class _Held:
     """Whether the ring of an instant holds."""
 
     signs: Iterable[str]
-    state: WriterState
+    snapshot: Snapshot
     completed: set[str] = field(default_factory=set)
     pending: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for one in self.state.snapshot.timeline.instants:
+        for one in self.snapshot.timeline.instants:
             (self.completed if one.is_completed else self.pending).add(one.requested)
 
     def holds(self, ring: HashRing, partition: str) -> bool:
@@ -612,7 +619,7 @@ class _Held:
         if ring.instant in self.pending:
             return False
         prefixes = {node.file_id_prefix for node in ring.nodes}
-        return any(self._lies_in(one, partition, prefixes) for one in self.state.slices)
+        return any(self._lies_in(one, partition, prefixes) for one in self.snapshot.slices)
 
     @staticmethod
     def _lies_in(one: FileSlice, partition: str, prefixes: set[str]) -> bool:
@@ -629,7 +636,7 @@ class _RingTagging:
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
-        places = _places(rows, self.fields)
+        places = _places(rows.column(RECORD_KEY), self.fields)
         ids = np.empty(rows.num_rows, dtype=object)
         instants = np.empty(rows.num_rows, dtype=object)
         paths = rows.column(PARTITION_PATH)
@@ -647,10 +654,10 @@ class _RingTagging:
         return pa.Table.from_arrays(columns, schema=tagged_schema(rows.schema))
 
 
-def _places(rows: pa.Table, fields: tuple[str, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The place of each row's key on its ring."""
-    places = np.zeros(rows.num_rows, np.int64)
-    for part in hashed_texts(rows.column(RECORD_KEY), fields):
+def _places(keys: pa.Array | pa.ChunkedArray, fields: Sequence[str]) -> Hashes:
+    """The place of each key on its ring."""
+    places = np.zeros(len(keys), np.int64)
+    for part in hashed_texts(keys, fields):
         places[part.numbers] = ring_places(_joined_texts(part))
     return places
 
@@ -659,3 +666,51 @@ def _joined_texts(part: HashedTexts) -> pa.Array:
     """The texts of each key one behind the other, a null as its name in Java."""
     texts = [pc.fill_null(column, _NULL_KEY) for column in part.columns]
     return one_chunk(texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBuckets:
+    """What a table itself keeps of where keys belong: the rings of its partitions, and rules of buckets.
+
+    Clauses: OW-034, OW-036.
+    """
+
+    rings: Mapping[str, HashRing]
+    counts: BucketCounts | None
+
+    @staticmethod
+    def of(storage: Storage, snapshot: Snapshot) -> "KeptBuckets":
+        """What is kept for the partitions of a snapshot.
+
+        Raises:
+            HudiError: CONFIG_INVALID and PROPERTIES_INVALID for rules that do not parse.
+            FormatError: PROPERTIES_INVALID for a ring that is none.
+
+        """
+        partitions = {one.partition for one in snapshot.slices} if storage.list_files(RINGS_FOLDER) else set()
+        found = {one: stored_ring(one, storage, snapshot) for one in sorted(partitions)}
+        rings = {partition: ring for partition, ring in found.items() if ring is not None}
+        return KeptBuckets(rings, kept_counts(storage, snapshot.timeline))
+
+    def outside(self, partition: str, file_ids: pa.Array) -> pa.Array:
+        """Which file groups their partition's ring lacks: writers that use it do not look there."""
+        ring = self.rings.get(partition)
+        if ring is None:
+            return pa.repeat(pa.scalar(value=False), len(file_ids))
+        groups = [f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes]
+        return pc.invert(pc.is_in(file_ids, pa.array(groups, pa.string())))
+
+    def misplaced(self, partition: str, keys: pa.Array, file_ids: pa.Array, fields: Sequence[str]) -> pa.Array:
+        """Which keys lie in a file group of the ring, or a bucket, that belongs to others."""
+        ring = self.rings.get(partition)
+        if ring is not None:
+            groups = np.array([f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes], dtype=object)
+            nodes = np.searchsorted([node.value for node in ring.nodes], _places(keys, fields)) % len(groups)
+            elsewhere = pc.not_equal(pa.array(groups[nodes], pa.string()), file_ids)
+            return pc.and_not(elsewhere, self.outside(partition, file_ids))
+        if self.counts is None:
+            return pa.repeat(pa.scalar(value=False), len(keys))
+        digits = pc.utf8_slice_codeunits(file_ids, 0, BUCKET_DIGITS)
+        buckets = bucket_hashes(keys, fields) % self.counts.of(partition)
+        owners = pa.array([f"{bucket:0{BUCKET_DIGITS}d}" for bucket in buckets.tolist()], pa.string())
+        return pc.and_(pc.match_substring_regex(digits, f"^{_NUMBER.pattern}$"), pc.not_equal(owners, digits))

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 
 from hudi_model.configuration import is_true
-from hudi_model.files import BaseFile, FileSlice, Record
+from hudi_model.files import BaseFile, FileSlice, GroupId, Record
 from hudi_model.indexes import held_files, live_rows
 from hudi_model.origins import DROPPED
 from hudi_model.partitions import key_generator, partition_path
@@ -12,7 +13,17 @@ from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import path_of
-from hudi_model.tables import Evidence, View
+from hudi_model.tables import BucketRules, Evidence, HashRing, View
+from hudi_model.tagging import (
+    bucket_count,
+    bucket_of,
+    group_of_hash,
+    groups_of_ring,
+    hashed_texts,
+    kept_rules,
+    ring_hash,
+    ring_of,
+)
 
 from hudi_model_tools.checks.files import BOOTSTRAPPED, partition_columns
 from hudi_model_tools.checks.finding import Violation, error, violation_of, warning
@@ -24,12 +35,13 @@ GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 def row_violations(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) -> Iterator[Violation]:
     """Every fault of rows: the slices that a snapshot cannot merge, and rows that do not belong where they are.
 
-    Clauses: DM-001, DM-004, MF-001, MF-010, MF-012, MF-013, IX-012.
+    Clauses: DM-001, DM-004, MF-001, MF-010, MF-012, MF-013, IX-012, OW-034, OW-036.
     """
     for found in slices:
         yield from slice_violations(view, found)
     if is_true(view.configuration.properties, "hoodie.populate.meta.fields"):
         yield from doubled_keys(view)
+        yield from bucket_violations(view)
         for file in held_files(view):
             if isinstance(file, BaseFile) and isinstance(file.records, tuple):
                 yield from base_row_violations(file, file.records, evidence)
@@ -53,6 +65,56 @@ def doubled_keys(view: View) -> Iterator[Violation]:
     for (partition, key), file_ids in groups.items():
         if len(file_ids) > 1:
             yield warning("DM-001", partition or ".", f"the key {key!r} stands in {len(file_ids)} file groups")
+
+
+def bucket_violations(view: View) -> Iterator[Violation]:
+    """Keys in another file group than their hash says, where the table keeps what decides: a ring, rules of buckets.
+
+    Clauses: OW-022, OW-034, OW-036.
+    """
+    try:
+        yield from misplaced_keys(view)
+    except Rejection as refusal:
+        # What else keeps a slice from being read is reported on its own.
+        if refusal.clause in ("OW-034", "OW-036"):
+            yield violation_of(refusal)
+    except Unsupported:
+        return
+
+
+def misplaced_keys(view: View) -> list[Violation]:
+    """A key of each file group that has keys of others; no table keeps its hash fields, so the likeliest choice counts.
+
+    Raises: PROPERTIES_INVALID, CONFIG_INVALID, and every reason of a slice.
+
+    Clauses: OW-022, OW-034, OW-036.
+    """
+    rings = {one: ring for one in view.table.state.partitions if (ring := ring_of(view, one))}
+    rules, fields = kept_rules(view), view.configuration.record_key
+    rows = [(group, key) for group, key, _ in live_rows(view)] if rings or rules else []
+    choices = [some for length in range(len(fields)) for some in combinations(fields, length + 1)]
+    ways = [[misplaced(rings.get(one[0][0]), rules, *one, fields=some) for one in rows] for some in choices]
+    likeliest = min(([one for one in way if one] for way in ways), key=len, default=[])
+    return list({one.where: one for one in likeliest}.values())
+
+
+def misplaced(
+    ring: HashRing | None, rules: BucketRules | None, group: GroupId, key: str, *, fields: tuple[str, ...]
+) -> Violation | None:
+    """What is wrong with a key in a file group; writers that use a ring miss what lies in groups that it lacks.
+
+    Clauses: OW-022, OW-034, OW-036.
+    """
+    (partition, file_id), texts = group, hashed_texts(key, fields)
+    where, number = f"{partition}/{file_id}".lstrip("/"), file_id[:8]
+    if ring and file_id not in groups_of_ring(ring):
+        return warning("OW-034", where, f"the ring of the partition lacks the group of the key {key!r}")
+    if ring and (owner := group_of_hash(ring, ring_hash(texts))) != file_id:
+        return error("OW-034", where, f"the key {key!r} belongs to {owner}")
+    if rules and not ring and number.isdecimal():
+        bucket = bucket_of(texts, bucket_count(rules, partition))
+        return error("OW-036", where, f"the key {key!r} belongs to bucket {bucket}") if bucket != int(number) else None
+    return None
 
 
 def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:

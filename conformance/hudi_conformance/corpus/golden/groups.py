@@ -19,16 +19,21 @@ class Group:
 
 @dataclass(slots=True)
 class Homes:
-    """Where each key lives. New keys are spread over the partition's groups in turn."""
+    """Where each key lives. New keys are spread over the partition's groups in turn.
+
+    `buckets`: among how many numbers file ids begin with that of their group, as those of buckets do; 0 for none.
+    """
 
     table_id: str
     per_partition: int = 2
+    buckets: int = 0
     _homes: dict[tuple[str, str], Group] = field(default_factory=dict)
     _next: dict[str, int] = field(default_factory=dict)
 
     def group(self, partition: str, number: int) -> Group:
         """The n-th file group of a partition; its file id follows from the table's id, so that builds repeat."""
-        return Group(partition, f"{uuid.uuid5(_NAMESPACE, f'{self.table_id}/{partition}/{number}')}-0")
+        file_id = f"{uuid.uuid5(_NAMESPACE, f'{self.table_id}/{partition}/{number}')}-0"
+        return Group(partition, f"{number % self.buckets:08d}{file_id[8:]}" if self.buckets else file_id)
 
     def of(self, partition: str, key: str) -> Group:
         """The group that a key lives in, found or given now."""

@@ -36,9 +36,9 @@ def before_all(table: WrittenTable, kills: str = "cleaned-range-answered") -> No
     table.as_of(instant, "as-of-before-all", "a time that cleaning did not retain is refused", "RD-014", kills)
 
 
-def check(table: QueryBuilder, then: str, clauses: str, kills: str) -> None:
+def check(table: QueryBuilder, then: str, clauses: str, kills: str, **params: Any) -> None:
     """Ask what is wrong with the table."""
-    table.query("check_table", "check", then, clauses, kills)
+    table.query("check_table", "check", then, clauses, kills, **params)
 
 
 def base_files_only(table: WrittenTable, kills: str = "optimized-reads-logs") -> None:

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_model.actions import Action, CommitMetadata, Content, State, TimelineEntry, WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, Delete, DeleteBlock, LogFile, Ordering, Record, Schema
 from hudi_model.metadata import next_metadata
-from hudi_model.tables import History, Table
+from hudi_model.tables import BucketRules, HashRing, History, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import base_file_name, log_file_name, timeline_file_name
@@ -49,6 +49,8 @@ class TableWriter:
     slice_instants: dict[Group, InstantTime] = field(default_factory=dict)
     log_versions: Counter[tuple[Group, InstantTime]] = field(default_factory=Counter)
     metadata: Table | None = None
+    rings: list[HashRing] = field(default_factory=list)
+    bucket_rules: list[BucketRules] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.homes = Homes(self.table_id, self.layout.groups_per_partition)
@@ -63,7 +65,8 @@ class TableWriter:
     def state(self) -> Table:
         """The table as a value."""
         files = tuple(self.base_files), tuple(self.log_files)
-        return Table(self.properties, None, tuple(self.timeline), *files, history=self.history, metadata=self.metadata)
+        table = Table(self.properties, None, tuple(self.timeline), *files, history=self.history, metadata=self.metadata)
+        return replace(table, rings=tuple(self.rings), bucket_rules=tuple(self.bucket_rules))
 
     # Files
 

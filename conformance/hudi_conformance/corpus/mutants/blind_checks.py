@@ -31,6 +31,11 @@ _BLIND = {
         "A key may stand in two file groups.",
         "hudi_model_tools.checks.rows.doubled_keys",
     ),
+    "buckets-unchecked": (
+        "OW-034 OW-036",
+        "A key may lie in the file group of others.",
+        "hudi_model_tools.checks.rows.bucket_violations",
+    ),
     "folders-of-rows-unchecked": (
         "DM-031",
         "A row may lie in any folder.",

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from hudi_model.actions import Content, State
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker, new_file_id
-from hudi_model.files import Block, DeleteBlock, GroupId, Schema
+from hudi_model.files import Block, DeleteBlock, GroupId, Schema, valid_records
 from hudi_model.keys import key_of
 from hudi_model.reading import base_rows
 from hudi_model.requests import ADDS, Operation, Write
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.staging import Change, Staged
-from hudi_model.tables import Table, View
-from hudi_model.tagging import SHARED_TAIL, Incoming, Place, committed_groups, place_of
+from hudi_model.tables import BucketRules, HashRing, Table, View
+from hudi_model.tagging import FIRST_RING, SHARED_TAIL, Incoming, Place, committed_groups, place_of
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -130,6 +130,102 @@ def _new_bucket_group_each_time(original: Function) -> Function:
 )
 def _replaced_buckets_are_opened_again(_: Function) -> Function:
     return lambda _view, _partition, prefix: f"{prefix}{SHARED_TAIL}0"
+
+
+@mutant(
+    "archived-resizes-are-lost",
+    "OW-034",
+    "A ring holds while its resize is on the timeline.",
+    "tagging.holds",
+)
+def _archived_resizes_are_lost(original: Function) -> Function:
+    def on_timeline(view: View, ring: HashRing) -> bool:
+        known = {one.requested for one in view.timeline.instants}
+        is_known = ring.is_signed or ring.instant in {*known, FIRST_RING}
+        return is_known and bool(original(view, ring))
+
+    return on_timeline
+
+
+@mutant("pending-rings-hold", "OW-034", "A ring holds before its resize has completed.", "tagging.holds")
+def _pending_rings_hold(_: Function) -> Function:
+    return lambda _view, _ring: True
+
+
+@mutant(
+    "nothing-behind-the-last-node",
+    "OW-034",
+    "A hash behind the last node of a ring belongs to that one.",
+    "tagging.group_of_hash",
+)
+def _nothing_behind_the_last_node(original: Function) -> Function:
+    def of_last(ring: HashRing, place: int) -> str:
+        last = max(value for value, _ in valid_records(ring.nodes))
+        found: str = original(ring, min(place, last))
+        return found
+
+    return of_last
+
+
+@mutant("each-writer-has-its-ring", "OW-034", "A writer begins a ring with nodes of its own.", "tagging.first_ring")
+def _each_writer_has_its_ring(original: Function) -> Function:
+    return lambda partition, buckets: original(partition, buckets + 1)
+
+
+@mutant(
+    "rings-have-deleted-groups",
+    "OW-034 OW-018",
+    "Rows go to the groups of a ring though these were replaced.",
+    "tagging.replaced_groups",
+)
+def _rings_have_deleted_groups(_: Function) -> Function:
+    return lambda _view: frozenset()
+
+
+@mutant(
+    "rings-on-copy-on-write",
+    "OW-034",
+    "A copy-on-write table may have rings.",
+    "tagging.ring_group",
+)
+def _rings_on_copy_on_write(original: Function) -> Function:
+    def of_any_table(view: View, write: Write, partition: str, key: str) -> GroupId:
+        configuration = replace(view.configuration, table_type="MERGE_ON_READ")
+        found: GroupId = original(
+            replace(view, table=replace(view.table, configuration=configuration)), write, partition, key
+        )
+        return found
+
+    return of_any_table
+
+
+@mutant("kept-rules-unread", "OW-036", "The rules of buckets that a table keeps are not read.", "tagging.kept_rules")
+def _kept_rules_unread(_: Function) -> Function:
+    return lambda _view: None
+
+
+@mutant(
+    "default-buckets-everywhere",
+    "OW-036",
+    "Every partition has the default number of buckets.",
+    "tagging.bucket_count",
+)
+def _default_buckets_everywhere(original: Function) -> Function:
+    return lambda rules, partition: original(replace(rules, expressions=""), partition)
+
+
+@mutant(
+    "last-rule-counts",
+    "OW-036",
+    "The number of buckets is that of the last rule whose pattern is found.",
+    "tagging.bucket_count",
+)
+def _last_rule_counts(original: Function) -> Function:
+    def last(rules: BucketRules, partition: str) -> int:
+        found: int = original(replace(rules, expressions=";".join(reversed(rules.expressions.split(";")))), partition)
+        return found
+
+    return last
 
 
 @mutant("bucket-hash-keeps-its-sign", "OW-022", "The bucket's hash is taken as it is.", "tagging.bucket_of")

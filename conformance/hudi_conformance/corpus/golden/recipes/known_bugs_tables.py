@@ -5,13 +5,17 @@ from typing import Any
 
 from hudi_model.actions import Action, CommitMetadata
 from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Schema
+from hudi_model.tables import HashRing
+from hudi_model.tagging import GREATEST_HASH, first_ring, group_of_hash, ring_hash
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name
 from hudi_conformance.corpus.golden import corruption
+from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
-from hudi_conformance.corpus.golden.rides import RIDES, Row, fleet, rides, second
+from hudi_conformance.corpus.golden.rides import KEYS, RIDES, Row, fleet, rides, second
+from hudi_conformance.corpus.golden.usual import check
 from hudi_conformance.corpus.golden.writer import data_path
 
 _TOKEN = "0-1-0"  # noqa: S105 - a write token
@@ -46,7 +50,22 @@ def empty_commit(table: GoldenTable) -> None:
 
 @golden("v6/mor_strange_commits", "Files named like commits below .hoodie", merge_on_read(6))
 def strange_commits(table: GoldenTable) -> None:
-    """Metadata of bucket indexes and files of other folders are named like the commits of a timeline."""
+    """Signs of hash rings and files of other folders are named like the commits of a timeline.
+
+    The first city's ring was made by a resize that is archived; a later one was never completed. The other city's has
+    its sign in the data partition, where 0.15.0 puts it, and ends before the greatest hash.
+    """
+    half = GREATEST_HASH // 2 + 1
+    for city, (ends, resized, failed) in {
+        "oslo": ((half, GREATEST_HASH), second(0.5), second(6)),
+        "lima": ((half - half // 3, half + half // 4), second(0.7), None),
+    }.items():
+        nodes = tuple((end, table.group(city, place).file_id.removesuffix("-0")) for place, end in enumerate(ends))
+        table.rings += [first_ring(city, 2), ring := HashRing(city, resized, nodes)]
+        table.rings += [HashRing(city, failed, first_ring(f"{city} of old", 4).nodes)] if failed else []
+        for key in KEYS[city]:
+            table.homes.move(city, [key], Group(city, group_of_hash(ring, ring_hash((key,)))))
+    table.damage(corruption.write(f"lima/{second(0.7)}.commit"))
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.upsert(second(3), rides(5, ("r02",), rider="late"))
@@ -57,6 +76,13 @@ def strange_commits(table: GoldenTable) -> None:
         "timeline", "only what lies in the timeline's folder is an instant", "TL-021 SL-022", "lowest-state-rules"
     )
     table.snapshot("snapshot", "no row is lost", "TL-021 TL-018", "event-time-ignores-ordering")
+    check(
+        table,
+        "each key lies where the newest ring says that holds",
+        "OW-034 OW-023",
+        "archived-resizes-are-lost pending-rings-hold nothing-behind-the-last-node",
+        deep=True,
+    )
 
 
 @golden(

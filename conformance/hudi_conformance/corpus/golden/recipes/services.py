@@ -1,11 +1,14 @@
 """What table services leave: compactions pending and completed, replaced groups, cleaned files, savepoints."""
 
 from hudi_model.actions import State
+from hudi_model.tables import BucketRules
+from hudi_model.tagging import bucket_of
 
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import KEYS, fleet, rides, second
+from hudi_conformance.corpus.golden.usual import check
 
 
 @golden(
@@ -194,13 +197,30 @@ def savepoint(table: GoldenTable) -> None:
 
 @golden("v9/mor_shared_file_id", "One file id in two partitions", merge_on_read(9), also=(6, 8))
 def shared_file_id(table: GoldenTable) -> None:
-    """Both cities have a group of the same file id, as buckets do; only the one city's is replaced."""
-    replaced = Group(table.group("lima", 0).partition, table.group("oslo", 0).file_id)
-    table.homes.move(replaced.partition, KEYS["lima"][:3], replaced)
+    """Two buckets in the one city, three in the other, whose first have the same file id; only that one is replaced.
+
+    In version 6 one ride lies in the bucket of others.
+    """
+    table.homes.buckets = 8
+    table.bucket_rules.append(BucketRules(2, "^lima$,3", instant=second(0)))
+    replaced = Group(table.group("lima").partition, table.group("oslo").file_id)
+    for city, buckets in (("oslo", 2), ("lima", 3)):
+        for key in KEYS[city]:
+            number = bucket_of((key,), buckets)
+            number = 1 if table.version == 6 and key == "r13" else number
+            group = replaced if (city, number) == ("lima", 0) else table.group(city, number)
+            table.homes.move(group.partition, [key], group)
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11", "r12")))
-    table.replace_groups(second(3), rides(30, ("r11",)), [replaced])
+    table.replace_groups(second(3), rides(30, ("r11",)), [replaced], first_number=8)
     table.upsert(second(4), rides(40, ("r02",)))
+    check(
+        table,
+        "the keys lie in the buckets that the rules of the table say, or one of them does not",
+        "OW-036 OW-022",
+        "kept-rules-unread buckets-unchecked" if table.version == 6 else "default-buckets-everywhere",
+        deep=True,
+    )
     table.snapshot(
         "snapshot", "the group of the same id in the other city is read", "SL-025 SL-003 RD-003", "replaced-by-file-id"
     )

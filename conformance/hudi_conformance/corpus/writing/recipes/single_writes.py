@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _FIRST = ("r01", "r02", "r11", "año-15")
@@ -374,22 +374,26 @@ def late_row_does_not_move(case: WritingCase) -> None:
 
 
 _BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+_RULED = {**ALONE, "hoodie.bucket.index.partition.expressions": "sl,2;.,3"}
+_RING = {**_BUCKETS, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
 
 
 @writing(
     "single/buckets",
-    shapes(versions=(6, 8, 9)),
+    (*shapes(versions=(6, 8, 9)), *shapes(versions=(6, 8, 9), configs=_RULED, label="ruled")),
     "OW-022 OW-023",
     "bucket-hash-keeps-its-sign new-bucket-group-each-time",
 )
 def buckets(case: WritingCase) -> None:
     """A bucket index finds the file group of a key by its hash.
 
-    Given rides written into four buckets a city.
+    Given rides written into four buckets a city, or into as many as the first rule says whose pattern is in its path.
     When upserts change some and add others, and the table is overwritten.
     Then each is in the file group of its bucket, and no bucket has two; afterwards the rides of the overwrite are
     there.
     """
+    if case.shape.label:
+        case.shows("OW-036", "last-rule-counts")
     case.create()
     case.write(_opening(case), rides(10, ("r01", "r02", "r03", "año-15")), configs=_BUCKETS)
     case.slices()
@@ -401,6 +405,41 @@ def buckets(case: WritingCase) -> None:
     if not case.is_mor:
         case.slices()
     case.write("insert_overwrite_table", rides(5, ("r02", "r04", "r12")), configs=_BUCKETS)
+    case.state()
+
+
+@writing(
+    "single/consistent_hashing",
+    (*shapes(versions=(6, 8, 9), types=(MOR,)), *shapes(versions=(9,), label="refused")),
+    "OW-034",
+    "",
+)
+def consistent_hashing(case: WritingCase) -> None:
+    """A ring that every writer makes alike has the file group of each key.
+
+    Given rides written by consistent hashing, four groups a city, or a copy-on-write table.
+    When upserts change some and add others; or an overwrite is requested, a city is deleted, and an upsert of that city
+    is requested.
+    Then each is in the group that its city's ring names; both requests are refused, and all of the other table are.
+    """
+    case.create()
+    if not case.is_mor:
+        case.shows(kills="rings-on-copy-on-write")
+        case.write("upsert", rides(10, ("r01",)), configs=_RING, reject="CONFIG_INVALID")
+        case.snapshot()
+        return
+    case.write("bulk_insert", rides(10, ("r01", "r02", "r03", "año-15")), configs=_RING)
+    if case.shape.label:
+        case.shows("OW-018", "rings-have-deleted-groups")
+        case.write("insert_overwrite", rides(20, ("r03",)), configs=_RING, reject="CONFIG_INVALID")
+        case.write("delete_partition", partitions=["oslo"], configs=_RING)
+        case.write("upsert", rides(25, ("r01",)), configs=_RING, reject="CONFIG_INVALID")
+    else:
+        case.shows("OW-023", "each-writer-has-its-ring")
+        case.slices()
+        case.write("upsert", rides(15, ("r01", "fähre-05", "駅-06")), configs=_RING)
+        case.write("delete", rides(None, ("r02",)), configs=_RING)
+        case.sound()
     case.state()
 
 
