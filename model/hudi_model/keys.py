@@ -2,6 +2,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from functools import reduce
 
 from hudi_model.columns import digits_of, java_text, narrowed
 from hudi_model.configuration import Configuration, is_true
@@ -39,6 +40,13 @@ def composed_key(record: Record, fields: tuple[str, ...], where: str) -> str:
     if len(fields) == 1:
         return key_text(values[0])
     return ",".join(f"{name}:{key_part(value)}" for name, value in zip(fields, values, strict=True))
+
+
+def java_hash(text: str) -> int:
+    """What Java hashes a text to: its UTF-16 units, in 32 bits taken without sign."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    pairs = zip(units[::2], units[1::2], strict=True)
+    return reduce(lambda found, pair: 31 * found + (pair[0] << 8 | pair[1]) & 0xFFFFFFFF, pairs, 0)
 
 
 def key_part(value: Value) -> str:

@@ -115,9 +115,15 @@ def folder(value: Value, kind: str, configuration: Configuration) -> str:
     """
     text = date_text(value, configuration) if kind.upper() == "TIMESTAMP" else "" if value is None else key_text(value)
     text = text or DEFAULT_PARTITION
-    if is_true(configuration.properties, ENCODED):
-        text = "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
-    return text
+    return encoded(text) if is_true(configuration.properties, ENCODED) else text
+
+
+def encoded(text: str) -> str:
+    """A text with each of Hive's special signs as its number.
+
+    Clauses: DM-031, IX-022.
+    """
+    return "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
 
 
 def date_text(value: Value, configuration: Configuration) -> str:

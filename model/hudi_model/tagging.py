@@ -16,7 +16,7 @@ from typing import TypeAlias
 from hudi_model.actions import State
 from hudi_model.effects import new_file_id
 from hudi_model.files import Damaged, GroupId, Record, valid_records
-from hudi_model.keys import key_of
+from hudi_model.keys import java_hash, key_of
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import (
     LATEST,
@@ -456,10 +456,7 @@ def bucket_of(values: Iterable[str | None], buckets: int) -> int:
     """
     total = 1
     for value in values:
-        units, found = (value or "").encode("utf-16-be", "surrogatepass"), 0
-        for high, low in zip(units[::2], units[1::2], strict=True):
-            found = 31 * found + (high << 8 | low) & 0xFFFFFFFF
-        total = 31 * total + found & 0xFFFFFFFF
+        total = 31 * total + java_hash(value or "") & WORD
     return (total & 0x7FFFFFFF) % buckets
 
 

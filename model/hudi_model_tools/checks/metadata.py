@@ -11,7 +11,7 @@ from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
 from hudi_model.files import FileSlice
 from hudi_model.history import full_timeline
-from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
+from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined, record_index_group
 from hudi_model.keys import key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, built, is_own, rows_of, valid, view_of
 from hudi_model.reading import read_slice
@@ -68,6 +68,7 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
         except Unsupported:
             # What the model does not hold of an index is no fault of the table.
             continue
+        yield from entry_violations(index, counted, slices)
         compare = partial(index_violations, index, view, stored)
         other = partial(passed_by, index, view, metadata, stored)
         # What keeps the table's own rows from being read is reported on its own.
@@ -175,6 +176,22 @@ def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]
             yield error("MT-003", where, "the action completed without a commit of its own to the metadata table")
         elif (known[one.requested] or "") > one.completed:
             yield error("MT-004", where, f"the metadata table had it at {known[one.requested]}, after it completed")
+
+
+def entry_violations(index: IndexDefinition, view: View, slices: Iterable[FileSlice]) -> Iterator[Violation]:
+    """Entries of a record index in other file groups than their keys' hashes say, where no reader looks for them.
+
+    Clauses: IX-020, IX-022, MT-017.
+    """
+    own = [one for one in slices if one.partition == index.name and index.kind == "record_index"]
+    for one in own:
+        for row in read_slice(view, one, SCHEMA):
+            key, place = str(row.values["key"]), row.values["content"]
+            partition = str(place[0]) if index.is_partitioned and isinstance(place, list) else None
+            key = key if partition is None else key.removeprefix(joined(partition, ""))
+            if place and record_index_group(key, partition, (other.file_id for other in own)) != one.file_id:
+                yield error("IX-020", f"{FOLDER}/{index.name}", f"{key!r} lies in the group {one.file_id}")
+                break
 
 
 def index_violations(index: IndexDefinition, view: View, stored: Contents) -> Iterator[Violation]:

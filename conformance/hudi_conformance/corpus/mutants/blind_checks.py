@@ -31,6 +31,11 @@ _BLIND = {
         "A key may stand in two file groups.",
         "hudi_model_tools.checks.rows.doubled_keys",
     ),
+    "entries-in-any-group": (
+        "MT-017 IX-020",
+        "A key of a record index may lie in any of its groups.",
+        "hudi_model_tools.checks.metadata.entry_violations",
+    ),
     "buckets-unchecked": (
         "OW-034 OW-036",
         "A key may lie in the file group of others.",

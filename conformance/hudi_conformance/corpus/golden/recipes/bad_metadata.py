@@ -4,6 +4,7 @@ from typing import Any
 
 from hudi_model.actions import IndexDefinition
 
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.indexing import Change
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
@@ -153,15 +154,22 @@ def place(table: GoldenTable) -> None:
 
 @golden("v9/bad_secondary_index", "A secondary index is stale", merge_on_read(9), FEATURES, also=(8,))
 def secondary(table: GoldenTable) -> None:
-    """An update's value has no entry, and the entry of the value before is still there."""
+    """An update's value has no entry, and the entry of the value before is still there.
+
+    A second file group of the record index has the keys of the first, too.
+    """
     _indexed(table, RECORDS, RIDER)
+    first = next(one for one in table.metadata.base_files if one.partition == RECORDS.name) if table.metadata else None
+    assert first is not None
+    target = first.name.replace("-0000-0_", "-0001-0_")
+    table.damage(corruption.copy(f".hoodie/metadata/{RECORDS.name}/{first.name}", target))
     table.upsert(second(2), rides(20, ("r02",), rider="second"))
     table.without_logs_of(RIDER.name, second(2))
     deep_check(
         table,
-        "the value without an entry and the entry without a value are named",
-        "IX-031 IX-030 MT-005",
-        "violations-never entries-unchecked",
+        "the value without an entry, the entry without a value and the keys in another group are named",
+        "IX-031 IX-030 IX-020 MT-005 MT-017",
+        "violations-never entries-unchecked entries-in-any-group",
     )
 
 
