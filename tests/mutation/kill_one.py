@@ -10,19 +10,25 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import pytest
-from mutation_targets import ENGINE, ROOT, SEED, Area, SampleSizes, area_of
-from reaching import PYTEST, Line, Reached
+from mutation_targets import ENGINE, HISTORY, ROOT, SEED, Area, SampleSizes, area_of
+from reaching import PYTEST, Reached
 
 _WRITING: Final = "::writing/"
 
 
-def statement_lines(module: str, line: int) -> frozenset[Line]:
-    """The lines of the innermost statement, or of the head of the compound statement, that a line belongs to."""
+def statement_lines(module: str, line: int) -> tuple[int, int]:
+    """The first and the last line of the innermost statement, or of the head of a compound one, that holds a line."""
     tree = ast.parse((ENGINE / "hudi_spark" / module).read_text(encoding="utf-8"))
     spans = [_span(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     holding = [(first, last) for first, last in spans if first <= line <= last]
-    first, last = min(holding, key=lambda span: span[1] - span[0], default=(line, line))
-    return frozenset((module, number) for number in range(first, last + 1))
+    return min(holding, key=lambda span: span[1] - span[0], default=(line, line))
+
+
+def _runs_in_a_function(module: str, line: int) -> bool:
+    """Whether a line is of the body of a function; others run at import."""
+    tree = ast.parse((ENGINE / "hudi_spark" / module).read_text(encoding="utf-8"))
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return any(_span(node)[1] < line <= (node.end_lineno or 0) for node in functions)
 
 
 def _span(node: ast.stmt) -> tuple[int, int]:
@@ -37,14 +43,17 @@ def chosen(found: Iterable[Reached], module: str, line: int) -> list[Reached]:
     Cases and tests of the module's own area come first, then a fixed shuffle.
     """
     area = area_of(module)
-    lines = statement_lines(module, line)
+    first, last = statement_lines(module, line)
     every = list(found)
-    reaching = [one for one in every if not lines.isdisjoint(one.lines)]
-    reaching = reaching or [one for one in every if any(place == module for place, _ in one.lines)]
+    reaching = [one for one in every if one.reaches(module, first, last)]
+    if not reaching and not _runs_in_a_function(module, line):
+        reaching = [one for one in every if module in one.lines]
     return sorted(reaching, key=lambda one: (not _belongs(one, area), _shuffled(one.name)))
 
 
-def _belongs(one: Reached, area: Area) -> bool:
+def _belongs(one: Reached, area: Area | None) -> bool:
+    if area is None:
+        return False
     return one.area in area.areas or one.name.partition("::")[0].rpartition("/")[2] in area.tests
 
 
@@ -55,11 +64,12 @@ def _shuffled(name: str) -> str:
 def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], sizes: SampleSizes) -> str:
     """What states the mutant from the engine, empty where nothing does."""
     ordered = chosen(reached["cases"], module, line)
-    reading = [one for one in ordered if _WRITING not in one.name]
+    histories = [one for one in ordered if one.name.startswith(HISTORY)][: sizes.histories]
+    reading = [one for one in ordered if _WRITING not in one.name and not one.name.startswith(HISTORY)]
     writing = [one for one in ordered if _WRITING in one.name][: sizes.writing]
-    cases = (*reading[: sizes.cases - len(writing)], *writing)
+    cases = (*reading[: sizes.cases - len(writing)], *writing, *histories)
     # A test that runs little else says most of this statement.
-    tests = sorted(chosen(reached["tests"], module, line), key=lambda one: len(one.lines))
+    tests = sorted(chosen(reached["tests"], module, line), key=Reached.count)
     names = [one.name for one in tests[: sizes.tests]]
     if sizes.tests_first:
         return _reporting_test(names) or _reporting_case(cases)
@@ -67,11 +77,11 @@ def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], siz
 
 
 def _reporting_case(cases: Sequence[Reached]) -> str:
-    from engine_here import answer_of, case_here  # noqa: PLC0415 - only now, the mutant is imported
+    from engine_here import answer_of  # noqa: PLC0415 - only now, the mutant is imported
 
     with TemporaryDirectory() as folder:
         for number, one in enumerate(cases):
-            if answer_of(case_here(one.name), Path(folder) / str(number)) != one.answer:
+            if answer_of(one.name, Path(folder) / str(number)) != one.answer:
                 return f"case {one.name}"
     return ""
 
