@@ -85,6 +85,35 @@ def sorted_rows(case: WritingCase) -> None:
     case.sound()
 
 
+@writing(
+    "clustering/along_a_curve",
+    (*shapes((6, 9), label="zorder"), *shapes((9,), label="hilbert")),
+    "CL-010 CL-004 CL-006",
+    "clustering-replaces-nothing",
+)
+def along_a_curve(case: WritingCase) -> None:
+    """Rows that are clustered along a curve through several columns are the same rows.
+
+    Given cities with two file groups each, updates, and rides without a fare or a day.
+    When a clustering by rider, fare, day and ratio along the curve is carried out, and rides are then changed.
+    Then no row is lost, and each key is found where it is now.
+    """
+    written(case)
+    case.write("upsert", [ride("r02", 30, fare=None), ride("r03", 30, day=None), ride("r13", 30, ratio=None)])
+    case.run(
+        "clustering",
+        {
+            **DUE,
+            "hoodie.clustering.plan.strategy.sort.columns": "rider,fare,day,ratio",
+            "hoodie.layout.optimize.strategy": "z-order" if case.shape.label == "zorder" else "hilbert",
+        },
+    )
+    case.state()
+    case.write("upsert", rides(40, ("r02", "r12")))
+    case.state()
+    case.sound()
+
+
 @writing("clustering/gives_up", SHARED, "CL-005", "clustering-over-updates")
 def gives_up(case: WritingCase) -> None:
     """A clustering whose groups were written gives up.

@@ -17,9 +17,13 @@ from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
+_LATEST: Final = {"ordering": (), "merge_mode": "COMMIT_TIME_ORDERING", "label": "latest"}
+"""Indexes of records have every row of such a table: a reader may follow them."""
 SPREAD: Final = (
     *shapes((6, 9), (MOR,), configs=WITH_STATISTICS),
     *shapes((8, 9), (COW,), configs=WITH_STATISTICS),
+    *shapes((9,), (MOR,), configs=WITH_STATISTICS, **_LATEST),
+    *shapes((8,), (COW,), configs=WITH_STATISTICS, **_LATEST),
 )
 SHARED: Final = {
     **OPTIMISTIC,
