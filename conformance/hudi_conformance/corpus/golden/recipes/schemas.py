@@ -68,7 +68,11 @@ def all_types(table: GoldenTable) -> None:
     keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
     table.insert(second(1), [row_of_all_types(key, city, 10, number) for number, (key, city) in enumerate(keys)])
     table.upsert(
-        second(2), [row_of_all_types(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])]
+        second(2),
+        [
+            row_of_all_types(key, city, 20 - 15 * (number % 2), number + 3)
+            for number, (key, city) in enumerate(keys[:5])
+        ],
     )
     then = "values come back in their logical types"
     if table.layout.merge_on_read:
