@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from hudi_conformance.corpus.writing.in_process import ModelSession
 from hudi_conformance.interop.fuzzing.command import ALL_WRITES
@@ -21,9 +21,11 @@ from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.cases import Case, GoldenTable, load_tables
 from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.resources import TABLES, WRITING_CASES
+from hudi_conformance.runner.session import Response
 from hudi_conformance.runner.step_execution import VerdictOptions, run_writing_case
 from hudi_conformance.runner.step_executor import StepExecutor
 from hudi_conformance.runner.verdicts import Outcome, Verdict
+from hudi_spark.concurrency.heartbeats import _HEARTBEATS
 from hudi_spark.testing import readings_named
 from hudi_spark_adapter import executors
 from hudi_spark_adapter.adapter import adapter_of
@@ -34,10 +36,25 @@ _LIMIT_S = 60.0
 
 
 class EngineSession(InProcess):
-    """The engine without a process of its own."""
+    """The engine without a process of its own; to kill it ends the heartbeats of what it has begun."""
 
     def __init__(self) -> None:
         super().__init__(partial(adapter_of, executors.InProcess(), readings_named("released")))
+        self._beating: set[tuple[str, str]] = set()
+
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
+        """One question."""
+        before = set(_HEARTBEATS._beating)
+        try:
+            return super().request(op, table, params, out_dir, limit_s)
+        finally:
+            self._beating |= set(_HEARTBEATS._beating) - before
+
+    def kill(self) -> None:
+        """What it has begun is forgotten, and beats no more."""
+        super().kill()
+        for key in self._beating:
+            _HEARTBEATS.remove(*key)
 
 
 class PoolHere(AdapterPool):
