@@ -4,7 +4,8 @@ import ast
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -24,11 +25,13 @@ def statement_lines(module: str, line: int) -> tuple[int, int]:
     return min(holding, key=lambda span: span[1] - span[0], default=(line, line))
 
 
-def _runs_in_a_function(module: str, line: int) -> bool:
-    """Whether a line is of the body of a function; others run at import."""
+def _function(module: str, line: int) -> tuple[int, int] | None:
+    """The first and the last line of the body of the innermost function that holds a line; None for one at import."""
     tree = ast.parse((ENGINE / "hudi_spark" / module).read_text(encoding="utf-8"))
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return any(_span(node)[1] < line <= (node.end_lineno or 0) for node in functions)
+    bodies = [(_span(node)[1] + 1, node.end_lineno or 0) for node in functions]
+    holding = [(first, last) for first, last in bodies if first <= line <= last]
+    return min(holding, key=lambda body: body[1] - body[0], default=None)
 
 
 def _span(node: ast.stmt) -> tuple[int, int]:
@@ -40,15 +43,25 @@ def _span(node: ast.stmt) -> tuple[int, int]:
 def chosen(found: Iterable[Reached], module: str, line: int) -> list[Reached]:
     """What reaches a statement, in the order in which it is asked; of what runs at import, what reaches its file.
 
-    Cases and tests of the module's own area come first, then a fixed shuffle.
+    Cases and tests of the module's own area come first, then those that reach what few others do of the same function,
+    then a fixed shuffle.
     """
     area = area_of(module)
     first, last = statement_lines(module, line)
     every = list(found)
     reaching = [one for one in every if one.reaches(module, first, last)]
-    if not reaching and not _runs_in_a_function(module, line):
+    function = _function(module, line)
+    if not reaching and function is None:
         reaching = [one for one in every if module in one.lines]
-    return sorted(reaching, key=lambda one: (not _belongs(one, area), _shuffled(one.name)))
+    rarity = _rarity(reaching, module, function or (first, last))
+    return sorted(reaching, key=lambda one: (not _belongs(one, area), -rarity(one), _shuffled(one.name)))
+
+
+def _rarity(found: Sequence[Reached], module: str, lines: tuple[int, int]) -> Callable[[Reached], float]:
+    """How little of what one reaches of some lines is reached by others."""
+    numbers = range(lines[0], lines[1] + 1)
+    times = Counter(number for one in found for number in numbers if one.reaches(module, number, number))
+    return lambda one: sum(1 / times[number] for number in numbers if one.reaches(module, number, number))
 
 
 def _belongs(one: Reached, area: Area | None) -> bool:

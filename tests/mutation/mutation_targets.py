@@ -34,7 +34,7 @@ class SampleSizes:
 
 SIZES: Final = SampleSizes(24, 8, 20)
 SURVIVOR_SIZES: Final = SampleSizes(80, 16, 200, tests_first=True)
-CORPUS_SIZES: Final = SampleSizes(120, 60, 0, histories=8)
+CORPUS_SIZES: Final = SampleSizes(70, 30, 0, histories=6)
 """No test; what survives is asked every case that reaches its statement in another run."""
 
 
