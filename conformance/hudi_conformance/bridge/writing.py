@@ -287,7 +287,8 @@ def input_rows(table: Table, params: Params) -> Rows:
             raise Rejection(Reason.CONFIG_INVALID, "OW-001", "input", str(error)) from error
     if params.get("filter") is None:
         return Rows((), ())
-    found = read_snapshot(table)
+    # Where no column says what a row's key is, the row brings the key that it has.
+    found = read_snapshot(table, meta_columns=not open_table(table).configuration.record_key)
     check_filter(params["filter"], found.schema)
     schema = tuple((one.name, one.type) for one in found.schema.fields)
     picked = [row for row in found.rows if matches(params["filter"], row, found.schema)]
