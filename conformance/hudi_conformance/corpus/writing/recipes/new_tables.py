@@ -100,7 +100,7 @@ def settings(case: WritingCase) -> None:
     "tables/made_keys",
     shapes(record_key=(), ordering=(), merge_mode="COMMIT_TIME_ORDERING"),
     "DM-001 DM-030 OW-012",
-    "clustering-replaces-nothing",
+    "made-keys-come-again",
 )
 def made_keys(case: WritingCase) -> None:
     """A table without key fields makes a key for each row: rows that are alike are as many rows.
@@ -112,13 +112,13 @@ def made_keys(case: WritingCase) -> None:
     case.create()
     rows = [ride("r01", 1), ride("r01", 1), ride("r11", 1)]
     first = case.write("insert", rows)
-    case.write("bulk_insert", [ride("r01", 1), ride("r12", 2)])
+    case.write("bulk_insert", [ride("r01", 1), ride("r02", 2)])
     case.snapshot(meta_columns=False)
     case.run("clustering", CLUSTERING_DUE)
     case.snapshot(meta_columns=False)
     case.write("delete", filter=["rider", "=", ride("r01", 1)["rider"]])
     case.snapshot(meta_columns=False)
-    case.write("insert", [ride("r02", 3)])
+    case.write("insert", [ride("r12", 3)])
     case.snapshot(meta_columns=False)
     case.query("read_as_of", instant=first.bound, meta_columns=False)
     case.sound()
