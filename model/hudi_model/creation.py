@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Mapping
 
 from hudi_model.configuration import TABLE_TYPES, Configuration, configure, property_value
-from hudi_model.files import Schema
+from hudi_model.files import Field, Schema
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy, persisted_mode
 from hudi_model.merge_rules import (
     BY_PAYLOAD,
@@ -70,12 +70,22 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
         TYPE: stated[TYPE] not in TABLE_TYPES,
         VERSION: stated[VERSION] not in ("6", "8", "9"),
         MODE: stated.get(MODE, "CUSTOM") not in MergeMode.__members__,
-        "the columns": len(set(columns)) < len(columns) or not named <= set(columns),
+        "the columns": len(set(columns)) < len(columns) or not all(is_named(one, schema.fields) for one in named),
     }
     for name in (name for name, is_wrong in faults.items() if is_wrong):
         raise Rejection(Reason.CONFIG_INVALID, "OW-032", name, f"no table can be made with {stated.get(name, named)!r}")
     refuse_contradiction(configure(stated))
     return Table(released_properties(merging_stated(stated)), None, (), (), (), create_schema=schema)
+
+
+def is_named(name: str, columns: tuple[Field, ...]) -> bool:
+    """Whether there is a column of a name, or a part of a struct that a name with points leads to.
+
+    Clauses: DM-002, OW-032.
+    """
+    outer, _, inner = name.partition(".")
+    known = {one.name: one for one in columns}
+    return name in known or (bool(inner) and outer in known and is_named(inner, known[outer].parts))
 
 
 def merging_stated(stated: Mapping[str, str]) -> dict[str, str]:

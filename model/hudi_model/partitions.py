@@ -54,13 +54,11 @@ def key_generator(configuration: Configuration) -> str:
 def record_key(record: Record, configuration: Configuration) -> str:
     """The record key of a new row; a complex generator names its field also where there is only one.
 
-    Raises: KEY_MISSING; unsupported `generated-keys`, `virtual-keys`.
+    Raises: KEY_MISSING; unsupported `virtual-keys`.
 
     Clauses: DM-002, DM-030.
     """
     fields = configuration.record_key
-    if not fields:
-        raise Unsupported("generated-keys")
     key, is_stored = composed_key(record, fields, "a row to write"), "hoodie.populate.meta.fields"
     is_named = len(fields) == 1 and key_generator(configuration) == "COMPLEX"
     return f"{fields[0]}:{key}" if is_named and is_true(configuration.properties, is_stored) else key

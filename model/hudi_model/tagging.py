@@ -112,11 +112,27 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
     phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
     combines = switch(write.request.settings, f"hoodie.combine.before.{phase}")
     for place, row in enumerate(write.request.rows):
-        key, partition = record_key(row, configuration), own_path(row, configuration)
+        key, partition = key_to_write(view, write, row, place), own_path(row, configuration)
         version = version_of_record(row, key, rule, partial=operation is Operation.PARTIAL_UPDATE)
         version = Version(key, None, None) if operation is Operation.DELETE else version
         same.setdefault(place_of(partition, key, kind) if combines else place, []).append((partition, version))
     return tuple(combined(view, many) for many in same.values())
+
+
+def key_to_write(view: View, write: Write, row: Record, place: int) -> str:
+    """The key of a row of a request; without key fields each new row gets one, and rows that change bring theirs.
+
+    Raises: KEY_MISSING.
+
+    Clauses: DM-001, DM-030.
+    """
+    if view.configuration.record_key:
+        return record_key(row, view.configuration)
+    if write.request.operation in ADDS:
+        return f"{write.requested}_0_{place}"
+    if not row.values.get("_hoodie_record_key"):
+        raise Rejection(Reason.KEY_MISSING, "DM-001", "a row to write", "the table made its keys, and the row has none")
+    return str(row.values["_hoodie_record_key"])
 
 
 def refuse_unclear(view: View, write: Write) -> None:

@@ -286,12 +286,15 @@ def written_field(configuration: Configuration, own: Field, given: Field | None,
 
 
 def taken(configuration: Configuration, own: Field, given: Field) -> bool:
-    """Whether the column's type holds the values as they are: of the same family, or of narrower numbers.
+    """Whether the column's type holds the values as they are: of the same family, or of narrower numbers; so its parts.
 
     Raises: unsupported `schema-evolution` for numbers that become text, and for decimals of other digits.
 
     Clauses: DM-005.
     """
+    if own.parts and given.parts and own.type.partition("<")[0] == given.type.partition("<")[0]:
+        known = {one.name: one for one in own.parts}
+        return all(one.name in known and taken(configuration, known[one.name], one) for one in given.parts)
     if own.type in WIDTHS and given.type in WIDTHS:
         return WIDTHS.index(given.type) <= WIDTHS.index(own.type)
     if own.type == "string" and given.type in WIDTHS and own.name not in configuration.ordering:

@@ -1,76 +1,79 @@
-"""The engine in this very process, asked the cases of the suite as its adapter's process would be."""
+"""The engine in this very process, asked the cases of the suite; the model reads back and checks, as in a run."""
 
-import io
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
-from hudi_adapter.serving import serve
+from hudi_conformance.corpus.writing.in_process import ModelSession
+from hudi_conformance.interop.fuzzing.command import ALL_WRITES
+from hudi_conformance.interop.fuzzing.running import Side, run_case
+from hudi_conformance.interop.fuzzing.seeds import case_of_seed
+from hudi_conformance.interop.fuzzing.strategies import write_cases
+from hudi_conformance.runner.adapter_pool import CHECKER, AdapterPool, Roles
+from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.answer_verdicts import outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
 from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.cases import Case, GoldenTable, load_tables
+from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.resources import TABLES, WRITING_CASES
-from hudi_conformance.runner.session import Reply
-from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
+from hudi_conformance.runner.session import Response
+from hudi_conformance.runner.step_execution import VerdictOptions, run_writing_case
 from hudi_conformance.runner.step_executor import StepExecutor
 from hudi_conformance.runner.verdicts import Outcome, Verdict
+from hudi_spark.concurrency.heartbeats import _HEARTBEATS
 from hudi_spark.testing import readings_named
+from hudi_spark_adapter import executors
 from hudi_spark_adapter.adapter import adapter_of
-from hudi_spark_adapter.executors import InProcess
 from hudi_spark_adapter.mergers import register_reference_mergers
-from mutation_targets import ROOT
+from mutation_targets import HISTORY, ROOT
 
 _LIMIT_S = 60.0
 
 
-class EngineHere:
-    """What a session is to who puts steps to it, without a process: lines of the protocol in memory."""
+class EngineSession(InProcess):
+    """The engine without a process of its own; to kill it ends the heartbeats of what it has begun."""
 
     def __init__(self) -> None:
-        self._adapter: Adapter | None = None
-        self.started: Mapping[str, Any] | None = None
+        super().__init__(partial(adapter_of, executors.InProcess(), readings_named("released")))
+        self._beating: set[tuple[str, str]] = set()
 
-    def start(self) -> Reply:
-        """Say hello."""
-        self._adapter = adapter_of(InProcess(), readings_named("released"))
-        hello = self._exchange({"cmd": "start", "protocol": PROTOCOL_VERSION})
-        self.started = hello.message
-        return hello
-
-    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question."""
-        if self._adapter is None:
-            self.start()
-        question = {"cmd": "run", "seq": 1, "op": op, "table": str(table), "params": dict(params)}
-        return self._exchange({**question, "out_dir": str(out_dir), "limit_s": limit_s})
+        before = set(_HEARTBEATS._beating)
+        try:
+            return super().request(op, table, params, out_dir, limit_s)
+        finally:
+            self._beating |= set(_HEARTBEATS._beating) - before
 
     def kill(self) -> None:
-        """Forget what the adapter knows."""
-        self._adapter = None
-
-    def _exchange(self, message: Mapping[str, Any]) -> Reply:
-        assert self._adapter is not None
-        answers = io.StringIO()
-        serve(self._adapter, io.StringIO(json.dumps(message) + "\n"), answers)
-        return Reply(json.loads(answers.getvalue()))
+        """What it has begun is forgotten, and beats no more."""
+        super().kill()
+        for key in self._beating:
+            _HEARTBEATS.remove(*key)
 
 
-class PoolHere:
-    """All roles are the engine's, and nobody reads back or checks: that is asked in the suite itself."""
+class PoolHere(AdapterPool):
+    """The engine writes, the model reads back and checks; both in this process."""
 
     def __init__(self) -> None:
-        self._engines: dict[int, EngineHere] = {}
+        played, model = AdapterConfig("engine", ("engine",)), AdapterConfig(CHECKER, (CHECKER,))
+        super().__init__(played, Roles(readers=(model,), checker=model), Path())
+        self._here: dict[tuple[str, int], InProcess] = {}
 
-    def executor(self, role: str, process: int = 1) -> EngineHere:  # noqa: ARG002 - every role is the engine's
-        """The one who takes the steps of a process."""
-        return self._engines.setdefault(process, EngineHere())
+    def __enter__(self) -> Self:
+        return self
+
+    def session(self, adapter: AdapterConfig, process: int = 1) -> InProcess:
+        """A session for each process."""
+        key = adapter.name, process
+        if key not in self._here:
+            self._here[key] = ModelSession() if adapter.name == CHECKER else EngineSession()
+        return self._here[key]
 
 
 def case_here(name: str) -> Case:
@@ -94,23 +97,33 @@ def _reading_clause(case: Case) -> str:
     return ""
 
 
-def answer_of(case: Case, folder: Path) -> str:
-    """The verdict on a case and the reading that its answers follow, as one text."""
+def answer_of(name: str, folder: Path) -> str:
+    """The verdict on a case and the reading that its answers follow, as one text; of a drawn history the verdict."""
     register_reference_mergers()
     folder.mkdir(parents=True, exist_ok=True)
     try:
+        if name.startswith(HISTORY):
+            return _history(name.removeprefix(HISTORY), folder)
+        case = case_here(name)
         outcome = _written(case, folder) if case.writes else _read(case, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return " ".join([outcome.verdict.value, *(outcome.reading or ())])
 
 
+def _history(seed: str, folder: Path) -> str:
+    model = ModelSession()
+    sides = Side("model", model), Side("engine", EngineSession(), model)
+    played = run_case(case_of_seed(write_cases(ALL_WRITES), int(seed)), sides, folder)
+    return (Verdict.FAIL if played.failure else Verdict.PASS).value
+
+
 def _written(case: Case, folder: Path) -> Outcome:
-    return WritingCaseRun(case, PoolHere(), folder, VerdictOptions(_LIMIT_S, _reading_clause)).written()
+    return run_writing_case(case, PoolHere(), folder, VerdictOptions(_LIMIT_S, _reading_clause))
 
 
 def _read(case: Case, folder: Path) -> Outcome:
-    executor = StepExecutor.below(folder, EngineHere(), _LIMIT_S)
+    executor = StepExecutor.below(folder, EngineSession(), _LIMIT_S)
     unpack(case.table.folder, executor.table)
     outcome = Outcome(case, Verdict.PASS)
     for step in case.steps:

@@ -6,10 +6,10 @@ import pickle
 import random
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import cosmic_ray.plugins
 from cosmic_ray.commands.init import init
@@ -18,6 +18,7 @@ from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import MutationSpec
 from mutation_targets import BUILD, ENGINE, SEED
 
+Drawn = TypeVar("Drawn")
 _BINARY: Final = "core/ReplaceBinaryOperator"
 
 
@@ -44,13 +45,41 @@ class Mutant:
 
 def mutants_of(modules: Sequence[str], package: Path = ENGINE / "hudi_spark") -> list[Mutant]:
     """Every mutant of some modules that says something; a list of the same sources is made once."""
+    sources = _sources(modules, package)
+
+    def make() -> list[Mutant]:
+        return [one for module, source in sources.items() for one in _named(module, source, _specs(package / module))]
+
+    return _made_once(sources, 0, make)
+
+
+def some_mutants(modules: Sequence[str], count: int, package: Path = ENGINE / "hudi_spark") -> list[Mutant]:
+    """That many mutants, drawn by the fixed seed from each module by its length; only these are made."""
+    sources = _sources(modules, package)
+    whole = sum(map(len, sources.values()))
+
+    def make() -> list[Mutant]:
+        found: list[Mutant] = []
+        for module, source in sources.items():
+            listed = _specs(package / module)
+            # Twice as many: of those that say nothing there are fewer.
+            few = max(1, round(2 * count * len(source) / whole))
+            found += _named(module, source, _shuffled(module, listed)[:few])
+        return _shuffled("", found)[:count]
+
+    return _made_once(sources, count, make)
+
+
+def _sources(modules: Sequence[str], package: Path) -> dict[str, str]:
+    return {module: (package / module).read_text(encoding="utf-8") for module in modules}
+
+
+def _made_once(sources: Mapping[str, str], count: int, make: Callable[[], list[Mutant]]) -> list[Mutant]:
     BUILD.mkdir(parents=True, exist_ok=True)
-    sources = {module: (package / module).read_text(encoding="utf-8") for module in modules}
-    names = repr((sources, cosmic_ray.plugins.operator_names()))
+    names = repr((sources, count, cosmic_ray.plugins.operator_names()))
     made = BUILD / f"listing-{hashlib.sha256(names.encode()).hexdigest()[:12]}.pickle"
     if not made.exists():
-        found = [one for module, source in sources.items() for one in _named(module, source, _specs(package / module))]
-        made.write_bytes(pickle.dumps(found))
+        made.write_bytes(pickle.dumps(make()))
     return list(pickle.loads(made.read_bytes()))  # noqa: S301 - written here
 
 
@@ -140,5 +169,5 @@ def drawn(mutants: Iterable[Mutant], share: float) -> list[Mutant]:
     return [one for place, one in sorted(placed, key=lambda pair: (pair[0], pair[1].key)) if place < share]
 
 
-def _shuffled(module: str, found: list[Mutant]) -> list[Mutant]:
+def _shuffled(module: str, found: list[Drawn]) -> list[Drawn]:
     return random.Random(f"{SEED} {module}").sample(found, len(found))  # noqa: S311 - a draw that can be made again

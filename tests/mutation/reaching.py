@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import pytest
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.processes import in_processes
-from mutation_targets import BUILD, ENGINE, MODULES, ROOT, test_files
+from mutation_targets import BUILD, CORPUS_MODULES, ENGINE, HISTORIES, HISTORY, ROOT, test_files
 
 Line: TypeAlias = tuple[str, int]
 _WRITING: Final = (
@@ -33,19 +33,37 @@ PYTEST: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The lines that a case or a test runs; of a case its area, and what the engine as it is makes of it."""
+    """The lines that a case or a test runs; of a case its area, and what the engine as it is makes of it.
+
+    `lines`: for each module a number whose bits are its lines.
+    """
 
     name: str
-    lines: frozenset[Line]
+    lines: Mapping[str, int]
     answer: str = ""
     area: str = ""
+
+    def reaches(self, module: str, first: int, last: int) -> bool:
+        """Whether one of some lines of a module runs."""
+        return bool(self.lines.get(module, 0) >> first & ((1 << last - first + 1) - 1))
+
+    def count(self) -> int:
+        """How many lines of all modules run."""
+        return sum(lines.bit_count() for lines in self.lines.values())
+
+
+def _bits(lines: Iterable[Line]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for module, line in lines:
+        found[module] = found.get(module, 0) | 1 << line
+    return found
 
 
 class Tracer:
     """Collects the lines that run in the modules that are mutated."""
 
     def __init__(self, package: Path = ENGINE / "hudi_spark") -> None:
-        self._modules = {str(package / module): module for module in MODULES}
+        self._modules = {str(package / module): module for module in CORPUS_MODULES}
         self._found: set[Line] = set()
 
     @contextmanager
@@ -84,12 +102,16 @@ class _TracedTests:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         with Tracer().collecting() as lines:
             yield
-        self.found.append(Reached(item.nodeid, frozenset(lines)))
+        self.found.append(Reached(item.nodeid, _bits(lines)))
 
 
 def reach_of_cases(*, every: bool = False) -> list[Reached]:
-    """Every case that the engine passes in this process and that reaches a module; of those that write, most areas."""
+    """Every case that the engine passes in this process and that reaches a module; of those that write, most areas.
+
+    `every`: of all areas, and drawn histories.
+    """
     names = [case.id for case in load_cases(ROOT) if every or not case.writes or _folder(case.id) in _WRITING]
+    names += [f"{HISTORY}{seed}" for seed in HISTORIES] if every else []
     return [one for one in in_processes(_reach_of_case, names) if one.lines and one.answer.startswith("pass")]
 
 
@@ -101,8 +123,9 @@ def _reach_of_case(name: str) -> Reached:
     from engine_here import answer_of, case_here  # noqa: PLC0415 - the engine is imported in the process that traces
 
     with TemporaryDirectory() as folder, Tracer().collecting() as lines:
-        answer = answer_of(case_here(name), Path(folder) / "case")
-    return Reached(name, frozenset(lines), answer, case_here(name).area)
+        answer = answer_of(name, Path(folder) / "case")
+    area = "" if name.startswith(HISTORY) else case_here(name).area
+    return Reached(name, _bits(lines), answer, area)
 
 
 def reach_of_tests() -> list[Reached]:
@@ -118,9 +141,7 @@ def keep(cases: Iterable[Reached], tests: Iterable[Reached]) -> None:
     """Write down what reaches what."""
     BUILD.mkdir(parents=True, exist_ok=True)
     kinds = {"cases": cases, "tests": tests}
-    stored = {
-        kind: [[one.name, sorted(one.lines), one.answer, one.area] for one in found] for kind, found in kinds.items()
-    }
+    stored = {kind: [astuple(one) for one in found] for kind, found in kinds.items()}
     _FILE.write_text(json.dumps(stored), encoding="utf-8")
 
 
@@ -132,8 +153,4 @@ def kept() -> Mapping[str, list[Reached]]:
 
     """
     stored = json.loads(_FILE.read_text(encoding="utf-8"))
-    return {kind: [_reached(*one) for one in found] for kind, found in stored.items()}
-
-
-def _reached(name: str, lines: list[list[Any]], answer: str, area: str) -> Reached:
-    return Reached(name, frozenset((str(module), int(line)) for module, line in lines), answer, area)
+    return {kind: [Reached(*one) for one in found] for kind, found in stored.items()}

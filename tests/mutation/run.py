@@ -15,12 +15,13 @@ import typer
 from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import TestOutcome, WorkItem, WorkResult
 from explanations import explanations
-from listing import Mutant, drawn, mutants_of
+from listing import Mutant, drawn, mutants_of, some_mutants
 from mutation_operators import register
 from mutation_page import write_page
 from mutation_targets import (
     BUILD,
     CORPUS_LIMIT_S,
+    CORPUS_MODULES,
     CORPUS_SIZES,
     ENGINE,
     LIMIT_S,
@@ -73,17 +74,18 @@ def try_mutants(
 
 @app.command()
 def corpus(
-    count: Annotated[int, typer.Option(help="How many mutants, drawn by the fixed seed from each module alike.")] = 60,
+    count: Annotated[int, typer.Option(help="How many mutants, drawn by a fixed seed, by length of module.")] = 60,
     jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
 ) -> None:
     """Ask the cases alone about mutants that change what the engine does; name those that fail none."""
     register()
     explained = explanations().survivors
-    chosen = [one for one in drawn(mutants_of(MODULES), 1.0) if one.key not in explained][:count]
+    chosen = [one for one in some_mutants(CORPUS_MODULES, count) if one.key not in explained]
     _run_mutants(chosen, jobs, "corpus")
     comments = _comments()
     alive = [one for one in chosen if comments.get(one.key) == SURVIVED]
     typer.echo(f"{len(chosen) - len(alive)} of {len(chosen)} mutants fail a case")
+    (BUILD / "alive.json").write_text(json.dumps([one.key for one in alive]), encoding="utf-8")
     for one in alive:
         typer.echo(f"{one.module}:{one.line}: {one.text} -> {one.becomes}")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hudi_adapter.logical_types import ListType, MapType, Primitive, StructType, parse_type
 from hudi_format.log.blocks import HeaderKey
+from hudi_format.log.content import rollback_block
 from hudi_format.metadata.files import metadata_base_file, metadata_block, metadata_delete_block
 from hudi_format.metadata.records import MetadataRecord
 from hudi_format.names import PARTITION_METAFILE
@@ -15,7 +16,7 @@ from hudi_format.table.properties import serialise_properties
 from hudi_model import actions
 from hudi_model.configuration import timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
-from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record
+from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record, RollbackBlock
 from hudi_model.indexes import UNINDEXED
 from hudi_model.metadata import built
 from hudi_model.rejection import Unsupported
@@ -150,6 +151,8 @@ def _bytes(file: BaseFile | LogFile, form: RecordForm) -> bytes:
                 data += metadata_block(instant, [_record(one, form, file) for one in records], release, header)
             case DeleteBlock(instant, tuple() as deletes):
                 data += metadata_delete_block(instant, file.partition, [form.key(one.key) for one in deletes])
+            case RollbackBlock(instant, target):
+                data += rollback_block(instant, target)
             case _:
                 raise ValueError(f"{file.name}: this block has no bytes")
     return data

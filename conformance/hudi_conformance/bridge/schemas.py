@@ -9,7 +9,16 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 import pyarrow as pa
-from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapType, Primitive, StructType, parse_type
+from hudi_adapter.logical_types import (
+    DecimalType,
+    ListType,
+    LogicalType,
+    MapType,
+    Primitive,
+    StructType,
+    parse_type,
+    type_name,
+)
 from hudi_adapter.rows import logical_type
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
@@ -56,6 +65,24 @@ def _columns(text: str) -> Schema:
 def arrow_columns(schema: pa.Schema) -> Schema:
     """The columns of a file, as logical types and without the meta fields."""
     return Schema(tuple(_column(field) for field in schema if field.name not in META_FIELDS))
+
+
+def column_of(name: str, kind: str) -> Field:
+    """A column of a logical type, with its parts."""
+    return Field(name, kind, parts=_parts_of(parse_type(kind)))
+
+
+def _parts_of(kind: LogicalType) -> tuple[Field, ...]:
+    match kind:
+        case StructType(fields):
+            held = fields
+        case MapType(value):
+            held = ((_VALUE, value),)
+        case ListType(element):
+            held = ((_ELEMENT, element),)
+        case _:
+            held = ()
+    return tuple(Field(name, type_name(one), parts=_parts_of(one)) for name, one in held)
 
 
 def _column(field: pa.Field) -> Field:

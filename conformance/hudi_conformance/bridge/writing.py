@@ -13,7 +13,7 @@ from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, recovery, writers
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.effects import timeline_folder
-from hudi_model.files import Field, Record, Schema
+from hudi_model.files import Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.origins import refuse_to_write
 from hudi_model.queries import read_snapshot
@@ -27,7 +27,7 @@ from hudi_model.writers import written_schema
 from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.bridge.performing import Site, perform
-from hudi_conformance.bridge.schemas import model_schema
+from hudi_conformance.bridge.schemas import column_of, model_schema
 from hudi_conformance.bridge.services import SERVICES, Call, execute_plan, schedule_plan
 from hudi_conformance.bridge.storing import store
 
@@ -267,7 +267,7 @@ def request_of(table: Table, params: Params) -> writers.Request:
     records = tuple(Record(dict(row)) for row in rows.mappings())
     partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
     keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
-    given = Schema(tuple(Field(name, kind) for name, kind in rows.schema))
+    given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
     schema = own if keeps or not rows.schema else grown(table, own, given, settings)
     return writers.Request(operation, records, partitions, schema, settings)
 
@@ -287,7 +287,8 @@ def input_rows(table: Table, params: Params) -> Rows:
             raise Rejection(Reason.CONFIG_INVALID, "OW-001", "input", str(error)) from error
     if params.get("filter") is None:
         return Rows((), ())
-    found = read_snapshot(table)
+    # Where no column says what a row's key is, the row brings the key that it has.
+    found = read_snapshot(table, meta_columns=not open_table(table).configuration.record_key)
     check_filter(params["filter"], found.schema)
     schema = tuple((one.name, one.type) for one in found.schema.fields)
     picked = [row for row in found.rows if matches(params["filter"], row, found.schema)]

@@ -7,6 +7,8 @@ from hudi_model.configuration import Configuration
 from hudi_model.files import Record, Value
 from hudi_model.keys import UNIX_EPOCH, composed_key, key_text
 from hudi_model.partitions import partition_path
+from hudi_model.requests import Write
+from hudi_model.tables import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -20,6 +22,15 @@ def _complex_keys_unnamed(original: Function) -> Function:
         return "SIMPLE" if kind == "COMPLEX" else kind
 
     return simple
+
+
+@mutant("made-keys-come-again", "DM-001", "Every write numbers its new keys alike.", "tagging.key_to_write")
+def _made_keys_come_again(original: Function) -> Function:
+    def numbered(view: View, write: Write, row: Record, place: int) -> str:
+        key: str = original(view, write, row, place)
+        return key.removeprefix(write.requested)
+
+    return numbered
 
 
 @mutant("paths-unencoded", "DM-032", "Values stand in paths as they are.", "partitions.folder")

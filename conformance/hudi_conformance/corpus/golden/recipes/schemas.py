@@ -11,7 +11,7 @@ from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import CITIES, RIDES, fleet, ride, rides, second
 from hudi_conformance.corpus.golden.writer import data_path
 
-_ALL_TYPES = Schema(
+ALL_TYPES = Schema(
     (
         Field("id", "string"),
         Field("city", "string"),
@@ -36,7 +36,8 @@ _LATER = Schema((*RIDES.fields, Field("tip", "decimal(8,2)"), Field("note", "str
 _MOMENT = dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC)
 
 
-def _row(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
+def row_of_all_types(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
+    """A row by its number, which decides what of it is null, unusual or at the end of a range."""
     odd = number % 2 == 1
     moment = _MOMENT + dt.timedelta(days=number * 400, microseconds=number)
     return {
@@ -60,14 +61,18 @@ def _row(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
     }
 
 
-@golden("v9/mor_all_types", "Every logical type, in base files and in log blocks", merge_on_read(9, schema=_ALL_TYPES))
-@golden("v6/cow_all_types", "Every logical type in base files", copy_on_write(6, schema=_ALL_TYPES))
+@golden("v9/mor_all_types", "Every logical type, in base files and in log blocks", merge_on_read(9, schema=ALL_TYPES))
+@golden("v6/cow_all_types", "Every logical type in base files", copy_on_write(6, schema=ALL_TYPES))
 def all_types(table: GoldenTable) -> None:
     """Eight rows with nulls, NaN, minus zero, the ends of ranges, nested values and dates before 1600."""
     keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
-    table.insert(second(1), [_row(key, city, 10, number) for number, (key, city) in enumerate(keys)])
+    table.insert(second(1), [row_of_all_types(key, city, 10, number) for number, (key, city) in enumerate(keys)])
     table.upsert(
-        second(2), [_row(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])]
+        second(2),
+        [
+            row_of_all_types(key, city, 20 - 15 * (number % 2), number + 3)
+            for number, (key, city) in enumerate(keys[:5])
+        ],
     )
     then = "values come back in their logical types"
     if table.layout.merge_on_read:

@@ -85,6 +85,68 @@ def sorted_rows(case: WritingCase) -> None:
     case.sound()
 
 
+@writing(
+    "clustering/along_a_curve",
+    (*shapes((6, 9), label="zorder"), *shapes((9,), label="hilbert")),
+    "CL-010 CL-004 CL-006",
+    "clustering-replaces-nothing",
+)
+def along_a_curve(case: WritingCase) -> None:
+    """Rows that are clustered along a curve through several columns are the same rows.
+
+    Given cities with two file groups each, updates, and rides without a fare or a day.
+    When a clustering by rider, fare, day and ratio along the curve is carried out, and rides are then changed.
+    Then no row is lost, and each key is found where it is now.
+    """
+    written(case)
+    case.write("upsert", [ride("r02", 30, fare=None), ride("r03", 30, day=None), ride("r13", 30, ratio=None)])
+    case.run(
+        "clustering",
+        {
+            **DUE,
+            "hoodie.clustering.plan.strategy.sort.columns": "rider,fare,day,ratio",
+            "hoodie.layout.optimize.strategy": "z-order" if case.shape.label == "zorder" else "hilbert",
+        },
+    )
+    case.state()
+    case.write("upsert", rides(40, ("r02", "r12")))
+    case.state()
+    case.sound()
+
+
+_PARTS: Final = {"hoodie.clustering.plan.strategy.target.file.max.bytes": "6000"}
+
+
+@writing(
+    "clustering/in_parts",
+    (*shapes((6, 9)), *shapes((9,), (COW,), partition_by=(), label="one_place")),
+    "CL-004 CL-006 CL-009 DM-001",
+    "clustering-replaces-nothing",
+)
+def in_parts(case: WritingCase) -> None:
+    """A clustering whose rows fill several files has each row in one of them.
+
+    Given cities of sixty rides in several file groups, with updates.
+    When they are clustered by fare into files of a few kilobytes, then changed, deleted and clustered again.
+    Then no row is lost or there twice, and each key is found where it is now.
+    """
+    case.create()
+    keys = [f"k{number:03}@{('oslo', 'lima')[number % 2]}" for number in range(120)]
+    for start in (0, 40, 80):
+        case.write("insert", rides(10, keys[start : start + 40]))
+    case.write("upsert", rides(20, keys[::7]))
+    sorted_by = {"hoodie.clustering.plan.strategy.sort.columns": "fare"}
+    case.run("clustering", {**DUE, **_PARTS, **sorted_by})
+    case.snapshot()
+    case.sound()
+    case.write("upsert", rides(30, keys[::5]))
+    case.write("delete", rides(None, keys[::11]))
+    case.snapshot()
+    case.run("clustering", {**DUE, **_PARTS})
+    case.snapshot()
+    case.sound()
+
+
 @writing("clustering/gives_up", SHARED, "CL-005", "clustering-over-updates")
 def gives_up(case: WritingCase) -> None:
     """A clustering whose groups were written gives up.

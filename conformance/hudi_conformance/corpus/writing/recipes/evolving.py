@@ -100,3 +100,61 @@ def fixed_columns(case: WritingCase) -> None:
     for column in ("number", "zone", "ts"):
         case.write("upsert", changed, schema=_with(case.schema, column, "int64"), configs=_EVOLVING, reject=_REFUSED)
     case.state()
+
+
+_INSIDE = Schema(
+    (
+        *RIDES.fields,
+        Field("place", "struct<name:string,height:int32>"),
+        Field("stops", "list<struct<at:int32,note:string>>"),
+        Field("counts", "map<string,int32>"),
+    )
+)
+_WIDER_INSIDE = Schema(
+    (
+        *RIDES.fields,
+        Field("place", "struct<name:string,height:int64>"),
+        Field("stops", "list<struct<at:int64,note:string>>"),
+        Field("counts", "map<string,int64>"),
+    )
+)
+
+
+def _inside(key: str, ts: int, number: int) -> Row:
+    return ride(
+        key,
+        ts,
+        place={"name": f"place {number}", "height": number},
+        stops=[{"at": number, "note": None}, None, {"at": None, "note": "é"}],
+        counts={"a": number, "": None},
+    )
+
+
+@writing(
+    "evolving/inside_columns",
+    (*shapes((6, 9)), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
+    "DM-005 DM-004",
+    "columns-take-any-type",
+)
+def inside_columns(case: WritingCase) -> None:
+    """Parts of structs, lists and maps take narrower values as columns do, and no others.
+
+    Given rides with a struct, a list of structs and a map of longs, one of them updated.
+    When upserts bring short integers in their place, and texts in the place of a part.
+    Then the short ones become longs, and the texts are refused.
+    """
+    case.schema = _WIDER_INSIDE
+    case.create()
+    empty = ride("r02", 1, place=None, stops=[], counts={})
+    case.write("insert", [_inside("r01", 1, 2**40), _inside("r11", 1, -7), empty])
+    first = case.write("upsert", [_inside("r11", 2, 8), _inside("r12", 2, -1)], schema=_INSIDE)
+    case.snapshot()
+    texts = [ride("r01", 3, place={"name": "a", "height": "high"}, stops=None, counts=None)]
+    place = "struct<name:string,height:string>"
+    case.write("upsert", texts, schema=_with(_WIDER_INSIDE, "place", place), reject=_REFUSED)
+    case.write("upsert", [_inside("r02", 3, 5)], schema=_INSIDE)
+    case.state()
+    case.as_of(first)
+    if case.is_mor:
+        case.run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+        case.snapshot()

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.recipes.indexes import spread
-from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
+from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides, second
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT, WITH_STATISTICS
@@ -17,9 +17,13 @@ from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
+_LATEST: Final = {"ordering": (), "merge_mode": "COMMIT_TIME_ORDERING", "label": "latest"}
+"""Indexes of records have every row of such a table: a reader may follow them."""
 SPREAD: Final = (
     *shapes((6, 9), (MOR,), configs=WITH_STATISTICS),
     *shapes((8, 9), (COW,), configs=WITH_STATISTICS),
+    *shapes((9,), (MOR,), configs=WITH_STATISTICS, **_LATEST),
+    *shapes((8,), (COW,), configs=WITH_STATISTICS, **_LATEST),
 )
 SHARED: Final = {
     **OPTIMISTIC,
@@ -74,6 +78,23 @@ def row_moves(case: WritingCase) -> None:
         case.shows("IX-031")
 
 
+def _dead_writer(case: WritingCase) -> None:
+    """What a writer that died has committed to the metadata table alone is taken back there.
+
+    Given an indexed table, and a delete whose metadata is committed and which never completed.
+    When it is rolled back, an upsert comes, and the deleted rides are updated.
+    Then filters find the rides that it would have deleted, before and after.
+    """
+    case.filtered(["id", "in", ["r02", "r12", "r03"]])
+    case.service("rollback", instant=second(3))
+    query_filters(case, ["id", "in", ["r02", "r12"]])
+    case.write("upsert", [ride("r01", 40, rider="moved"), ride("new", 40)])
+    query_filters(case, ["id", "in", ["r02", "r12"]])
+    case.write("upsert", rides(50, ("r02", "r12"), rider="moved"))
+    query_filters(case, ["id", "in", ["r02", "r12"]])
+    case.state()
+
+
 @writing(
     "indexes/late_row",
     shapes((6, 8, 9), (MOR,), configs=WITH_STATISTICS),
@@ -116,6 +137,16 @@ def overwritten(case: WritingCase) -> None:
     query_filters(case, ["city", "=", "lima"])
     case.state()
     case.past(first, last)
+
+
+for _version in (6, 8, 9):
+    writing(
+        f"indexes/dead_writer_v{_version}",
+        shapes((_version,), (MOR,), configs=SHARED),
+        f"MT-006 RB-001 RB-011 {_CLAUSES}",
+        "metadata-never-updated",
+        begins_with=f"v{_version}/mor_metadata_uncommitted",
+    )(_dead_writer)
 
 
 @writing("indexes/deleted", SPREAD, f"IX-021 OW-013 {_CLAUSES}", "stale-entries-kept")
@@ -516,3 +547,46 @@ def older_version(case: WritingCase) -> None:
     case.write("upsert", rides(30, ("r11",), rider="moved"))
     case.filtered(["id", "in", ["r01", "new", "r11"]])
     case.snapshot()
+
+
+_SERVED: Final = {
+    "hoodie.metadata.compact.max.delta.commits": "4",
+    "hoodie.metadata.log.compaction.enable": "true",
+    "hoodie.metadata.log.compaction.blocks.threshold": "2",
+    "hoodie.clean.commits.retained": "2",
+    "hoodie.keep.min.commits": "3",
+    "hoodie.keep.max.commits": "4",
+}
+
+
+@writing(
+    "indexes/served",
+    (
+        *shapes((6, 9), (MOR,), configs={**WITH_STATISTICS, **_SERVED}),
+        *shapes((8,), (COW,), configs={**WITH_STATISTICS, **_SERVED}),
+    ),
+    f"MT-015 MT-016 AR-004 {_CLAUSES}",
+    "metadata-never-updated",
+)
+def served(case: WritingCase) -> None:
+    """Services of the metadata table, its compactions, log compactions, cleans and archivals, lose no entry.
+
+    Given an indexed table whose metadata table compacts often, its logs more often still.
+    When thirty small writes come, among them deletes, with cleans and archivals of the table in between.
+    Then filters find what there is at each time, and the indexes hold what files and rows give.
+    """
+    indexed(case)
+    for number in range(30):
+        key = ("r01", "r11", "r02", f"new{number}")[number % 4]
+        case.write("upsert", [ride(key, 20 + number, rider="moved" if number % 3 else "Zoe 1")])
+        if number % 10 == 6:
+            case.write("delete", rides(None, (key, "r12")))
+            if case.is_mor:
+                case.run("compaction", COMPACTION_DUE)
+            case.run("clean", _VERSIONS)
+        if number % 10 == 9:
+            case.service("archive")
+            query_filters(case, ["id", "=", key])
+    query_filters(case)
+    case.snapshot()
+    case.timeline(include_history=True)

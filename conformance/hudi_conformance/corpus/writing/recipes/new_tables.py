@@ -1,6 +1,7 @@
 """New tables: what they state, and what none can be."""
 
-from hudi_conformance.corpus.golden.rides import rides
+from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -93,3 +94,31 @@ def settings(case: WritingCase) -> None:
     case.write("upsert", rides(10, ("r01",)), configs=many, reject="CONFIG_INVALID")
     case.write("upsert", rides(10, ("r01",)), configs={**many, "hoodie.bucket.index.num.buckets": "2"})
     case.snapshot()
+
+
+@writing(
+    "tables/made_keys",
+    shapes(record_key=(), ordering=(), merge_mode="COMMIT_TIME_ORDERING"),
+    "DM-001 DM-030 OW-012",
+    "made-keys-come-again",
+)
+def made_keys(case: WritingCase) -> None:
+    """A table without key fields makes a key for each row: rows that are alike are as many rows.
+
+    Given a table without key fields.
+    When rows are inserted, two of them alike, inserted again, clustered, deleted by a filter, and inserted once more.
+    Then each insert adds all of its rows, and the deleted ones are gone.
+    """
+    case.create()
+    rows = [ride("r01", 1), ride("r01", 1), ride("r11", 1)]
+    first = case.write("insert", rows)
+    case.write("bulk_insert", [ride("r01", 1), ride("r02", 2)])
+    case.snapshot(meta_columns=False)
+    case.run("clustering", CLUSTERING_DUE)
+    case.snapshot(meta_columns=False)
+    case.write("delete", filter=["rider", "=", ride("r01", 1)["rider"]])
+    case.snapshot(meta_columns=False)
+    case.write("insert", [ride("r12", 3)])
+    case.snapshot(meta_columns=False)
+    case.query("read_as_of", instant=first.bound, meta_columns=False)
+    case.sound()

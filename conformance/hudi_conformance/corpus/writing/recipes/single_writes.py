@@ -345,6 +345,32 @@ def row_moves(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "single/payload_row_moves",
+    shapes(
+        (6, 8),
+        label="completing",
+        merge_mode=None,
+        properties={"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"},
+    ),
+    "OW-021 OW-024",
+    "moved-row-stays-too",
+)
+def payload_row_moves(case: WritingCase) -> None:
+    """A row that moves takes along what its payload class keeps of the older version.
+
+    Given rides of two cities in a table whose payload class completes a version by the other one.
+    When upserts with a global index bring rides in another city without a rider or a fare, one of them late.
+    Then the rides lie in the city of the newest version, with the values that it lacks from the older one.
+    """
+    with_rides(case)
+    moved = [ride("r01", 20, city="lima", rider=None, fare=None), ride("r12", 0, city="oslo", rider="late", fare=None)]
+    case.write("upsert", moved, configs=_GLOBAL)
+    case.state()
+    case.write("upsert", [ride("r01", 30, ratio=None), ride("r11", 30, city="bergen", day=None)], configs=_GLOBAL)
+    case.state()
+
+
 @writing("single/row_stays", shapes(versions=(6, 9)), "OW-021", "global-index-by-partition")
 def row_stays(case: WritingCase) -> None:
     """With a global index that keeps partitions a row is updated where it is.

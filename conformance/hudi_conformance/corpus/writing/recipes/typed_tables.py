@@ -2,9 +2,14 @@
 
 from typing import Any, Final
 
+from hudi_model.files import Field, Schema
+
+from hudi_conformance.corpus.golden.recipes.schemas import ALL_TYPES, row_of_all_types
+from hudi_conformance.corpus.golden.rides import Row
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR
+from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 from hudi_conformance.corpus.writing.typed_rows import HIGH, KINDS, LOW, MARK, MIDDLE, TOP, Kind, typed
 
@@ -141,3 +146,84 @@ def indexed(case: WritingCase) -> None:
         case.run("compaction", COMPACTION_DUE)
     last = come_back(case)
     ended(case, first, *writes, last)
+
+
+_PARQUET_LOGS: Final = {**ALONE, "hoodie.logfile.data.block.format": "parquet"}
+
+
+@writing(
+    "typed/every_type",
+    (*shapes((6, 9)), *shapes((8,), (MOR,)), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
+    "BF-001 LF-007 DM-001 CL-004 CP-007",
+    "event-time-ignores-ordering",
+)
+def every_type(case: WritingCase) -> None:
+    """Values of every logical type, nested ones too, come through writes, logs, compactions and clusterings.
+
+    Given rows with lists, maps and structs, nulls within them, and the ends of ranges.
+    When they are updated in time and late, deleted, compacted, updated again and clustered.
+    Then each value is read as it was written, now and at each time before.
+    """
+    case.schema = ALL_TYPES
+    case.create()
+    keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
+    first = case.write("insert", [row_of_all_types(key, city, 10, number) for number, (key, city) in enumerate(keys)])
+    updates = [
+        row_of_all_types(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])
+    ]
+    second = case.write("upsert", updates)
+    case.state()
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    third = case.write("upsert", [row_of_all_types("t6", "oslo", 30, 1), row_of_all_types("t9", "lima", 30, 4)])
+    fourth = case.write("delete", [row_of_all_types("t3", "lima", 40, 2)])
+    case.snapshot()
+    case.run("clustering", CLUSTERING_DUE)
+    case.state()
+    case.past(first, second, third, fourth)
+    case.filtered(["small", "<", 0])
+    case.filtered(["and", ["tags", "is_null"], ["single", ">=", 0]])
+    case.sound()
+
+
+_NAMED: Final = Schema(
+    (
+        Field("who", "struct<id:string,city:string>"),
+        Field("at", "struct<ts:int64,zone:string>"),
+        Field("note", "string"),
+    )
+)
+_INSIDE: Final = {"record_key": ("who.id",), "partition_by": ("who.city",), "ordering": ("at.ts",)}
+
+
+def _named(key: str, city: str, ts: int | None, note: str) -> Row:
+    return {"who": {"id": key, "city": city}, "at": {"ts": ts, "zone": None}, "note": note}
+
+
+@writing(
+    "typed/parts_of_structs",
+    (*shapes((6, 9), **_INSIDE), *shapes((9,), (MOR,), configs=WITH_STATISTICS, label="indexed", **_INSIDE)),
+    "DM-002 DM-031 MG-003 OW-003",
+    "event-time-ignores-ordering",
+)
+def parts_of_structs(case: WritingCase) -> None:
+    """Keys, partitions and ordering values may be parts of structs.
+
+    Given rows whose key and city are parts of one struct, and whose ordering value is part of another.
+    When updates come in time, late and tied, rows are deleted, and in logs compacted, and rows come again.
+    Then each key is one row in its partition, with the newest of its versions.
+    """
+    case.schema = _NAMED
+    case.create()
+    first = case.write("insert", [_named(f"k{number}", ("oslo", "lima")[number % 2], 10, "new") for number in range(6)])
+    second = case.write(
+        "upsert", [_named("k0", "oslo", 20, "later"), _named("k1", "lima", 5, "late"), _named("k2", "oslo", 10, "tied")]
+    )
+    case.state()
+    third = case.write("delete", [_named("k3", "lima", 30, ""), _named("k4", "oslo", 30, "")])
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    fourth = case.write("upsert", [_named("k3", "lima", 40, "again"), _named("k0", "oslo", 15, "late")])
+    case.state()
+    case.past(first, second, third, fourth)
+    case.sound()

@@ -3,6 +3,7 @@
 from hudi_model.merging import COUNTER
 
 from hudi_conformance.corpus.golden.rides import ride
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
@@ -265,6 +266,7 @@ def merger_of_eight_stays(case: WritingCase) -> None:
     case.info()
 
 
+_ONE_FILE = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 _ARCHIVES = {
     "hoodie.keep.min.commits": "2",
     "hoodie.keep.max.commits": "3",
@@ -290,3 +292,52 @@ def archived_actions(case: WritingCase) -> None:
     case.service("downgrade", to=6)
     case.timeline(include_history=True)
     case.snapshot()
+
+
+@writing("versions/archived_actions_of_six", shapes(versions=(6,)), "VR-010 VR-006", "downgrade-drops-history")
+def archived_actions_of_six(case: WritingCase) -> None:
+    """Archived actions of every kind come along when a table becomes one of version 9, and archival goes on there.
+
+    Given rides whose commits, clean, clustering and, in logs, compaction are archived.
+    When the table is upgraded, written to, and archived again.
+    Then the whole timeline names every action throughout, and the rows are those of the writes.
+    """
+    with_rides(case)
+    for number in range(3):
+        case.write("upsert", [ride("r01", 20 + number)])
+    if case.is_mor:
+        case.run("compaction", _NOW)
+    case.run("clustering", CLUSTERING_DUE)
+    case.run("clean", _ONE_FILE)
+    for number in range(4):
+        case.write("upsert", [ride("r11", 20 + number)])
+    if case.is_mor:
+        # An upgrade would compact, and names no instant of it.
+        case.run("compaction", _NOW)
+    case.service("archive", _ARCHIVES)
+    case.timeline(include_history=True)
+    case.service("upgrade", to=9)
+    case.timeline(include_history=True)
+    case.snapshot()
+    for number in range(3):
+        case.write("upsert", [ride("r12", 20 + number)])
+    case.service("archive", _ARCHIVES)
+    case.timeline(include_history=True)
+    case.snapshot()
+    case.incremental(None)
+    case.sound()
+
+
+@writing("versions/pending_clustering", shapes(versions=(6, 9)), "VR-005 CL-003", "logs-stay-logs")
+def pending_clustering(case: WritingCase) -> None:
+    """A clustering that is planned is carried out before the version changes.
+
+    Given rides with changes, and a clustering that is planned.
+    When the version changes, and the table is written to.
+    Then nothing is pending, and the rows are the same.
+    """
+    _changed(case)
+    case.schedule("clustering", CLUSTERING_DUE)
+    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=15 - case.shape.version)
+    case.snapshot()
+    _goes_on(case)
