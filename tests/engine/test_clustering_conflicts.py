@@ -21,7 +21,7 @@ from clustering_tables import (
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.errors import Reason
+from hudi_spark.errors import Reason, UnsupportedFeature
 from hudi_spark.testing import Effects, NoHook, WriteRequest, stop_heartbeat
 from written_tables import OnceBefore, Written, rows
 
@@ -46,6 +46,18 @@ def test_a_pending_clustering_refuses_who_changes_its_groups(tmp_path: Path, ver
     table.write("insert", rows([100]))
     assert execute(table, requested).operation == "CLUSTER"
     assert table.ids() == sorted([*(row["_hoodie_record_key"] for row in before), "k100"])
+
+
+def test_a_strategy_that_is_not_built_is_refused_before_anything_is_written(tmp_path: Path):
+    """To write to old and new groups alike is one: taken for another, it would lose rows."""
+    table = clusterable(tmp_path / "t", "MERGE_ON_READ")
+    schedule(table)
+    before, files = stored(table), data_files(table)
+    package, _, _ = ALLOWED.rpartition(".")
+    configs = {STRATEGY: f"{package}.SparkConsistentBucketDuplicateUpdateStrategy"}
+    with pytest.raises(UnsupportedFeature, match="clustering-updates-strategy"):
+        table.write("upsert", rows([3], ts=9), configs=configs)
+    assert (stored(table), data_files(table)) == (before, files)
 
 
 def test_small_files_of_a_pending_clustering_are_not_filled_up(tmp_path: Path):

@@ -25,7 +25,7 @@ from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 
 from hudi_spark.concurrency import is_alive
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.keys import BUCKET_DIGITS, index_of
 from hudi_spark.options import Options
 from hudi_spark.schema import WriterState
@@ -49,21 +49,29 @@ from hudi_spark.write.planning import Operation, Replaces
 
 _UPDATES_STRATEGY: Final = "hoodie.clustering.updates.strategy"
 _REJECTS: Final = "SparkRejectUpdateStrategy"
+_ALLOWS: Final = "SparkAllowUpdateStrategy"
+_INDEX: Final = ("hoodie.index.type", "hoodie.index.bucket.engine")
+_RINGS: Final = ["BUCKET", "CONSISTENT_HASHING"]
 _GIVES_UP: Final = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
 
 
 def refuse_clustered(storage: Storage, options: Options, timeline: Timeline, groups: frozenset[GroupId]) -> None:
     """Nothing where no pending clustering has planned one of the groups, or the options let a write go on.
 
-    Where they do, the clustering does not complete.
+    Where they do, the clustering does not complete. With consistent hashing none do: a clustering of another writer may
+    complete, and its rows take the place of the write's.
 
     Raises:
         HudiError: WRITE_CONFLICT naming the clustering and a group.
+        UnsupportedFeature: another strategy, such as that which writes to old and new groups alike.
 
-    Clauses: OW-011.
+    Clauses: OW-011, OW-034.
 
     """
-    if options.text(_UPDATES_STRATEGY).rpartition(".")[2] != _REJECTS:
+    strategy = options.text(_UPDATES_STRATEGY).rpartition(".")[2]
+    if strategy not in (_REJECTS, _ALLOWS):
+        raise UnsupportedFeature("clustering-updates-strategy", f"{_UPDATES_STRATEGY} may be {_REJECTS} or {_ALLOWS}")
+    if strategy == _ALLOWS and [options.text(name).upper() for name in _INDEX] != _RINGS:
         return
     for group, instant in sorted(pending_clusterings(storage, timeline).items()):
         if group in groups:
