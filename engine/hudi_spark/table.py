@@ -36,7 +36,7 @@ from hudi_spark.read import (
 )
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
-from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark, use_same_python
+from hudi_spark.spark import OnSpark, accumulator, arrow_schema, run_any_on_spark, use_same_python
 from hudi_spark.table_state import (
     FileSlice,
     Instant,
@@ -84,7 +84,7 @@ class HudiTable(TableWrites):
         configs: Mapping[str, str] | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
-        storage = _session_storage(spark, path, storage_options)
+        storage = session_storage(spark, path, storage_options)
         super().__init__(spark, storage, readings_named(readings), configs or {})
         self._skipped = accumulator(spark)
         use_same_python(spark)
@@ -95,7 +95,7 @@ class HudiTable(TableWrites):
 
         Clauses: SL-001.
         """
-        storage = _session_storage(spark, path, storage_options)
+        storage = session_storage(spark, path, storage_options)
         with boundary(storage.base):
             return holds_table(storage)
 
@@ -139,7 +139,7 @@ class HudiTable(TableWrites):
             merge_mode=merge_mode,
             configs=configs or {},
         )
-        define_table(_session_storage(spark, path, storage_options), definition)
+        define_table(session_storage(spark, path, storage_options), definition)
         return cls(spark, path, storage_options=storage_options)
 
     @classmethod
@@ -162,7 +162,7 @@ class HudiTable(TableWrites):
         Clauses: SL-001, SL-002, TL-018.
 
         """
-        return recover_table(spark, _session_storage(spark, path, storage_options), known or RecoveryHints())
+        return recover_table(spark, session_storage(spark, path, storage_options), known or RecoveryHints())
 
     def __repr__(self) -> str:
         try:
@@ -463,7 +463,15 @@ class HudiTable(TableWrites):
             return run_any_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
 
 
-def _session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
+def session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
+    """The storage of a table, as the session and further options say how it is reached.
+
+    Raises:
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options.
+
+    Clauses: SL-001.
+
+    """
     settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
     return table_storage(path, {**settings, **(storage_options or {})})
 
@@ -476,9 +484,7 @@ def _arrow_or_avro(schema: Any) -> Any:
     """A DataFrame's schema as Arrow has it; others as they are."""
     if isinstance(schema, pa.Schema | Mapping):
         return schema
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
-
-    return to_arrow_schema(schema)
+    return arrow_schema(schema)
 
 
 def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:

@@ -11,7 +11,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, UNKNOWN_BYTES, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.queries import BATCH_ROWS, packed, run_on_spark, spark_schema, wire_schema
+from hudi_spark.spark.queries import BATCH_ROWS, arrow_schema, packed, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
@@ -170,14 +170,13 @@ class OnSpark:
             return source
         if isinstance(source, pa.Table):
             return self._of_table(source)
-        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
         from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
         if not isinstance(getattr(source, "schema", None), StructType):
             message = f"the rows are of type {type(source).__name__}"
             hint = "give a DataFrame or an Arrow table; write_arrow takes streams"
             raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
-        return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
+        return SparkFlow(source, arrow_schema(source.schema), self.identify)
 
     def query(self, storage: Storage, query: Query) -> SparkFlow:
         """The rows that a query of a table answers."""
