@@ -18,6 +18,7 @@ from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError,
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import RecoveryHints
 from hudi_spark.spark_source import register
+from hudi_spark.sql import hudi_sql
 from hudi_spark.table import HudiTable
 from hudi_spark.write.action import Outcome
 from hudi_spark.write.creation import TableDefinition
@@ -37,6 +38,7 @@ __all__ = [
     "check_table",
     "create_arrow",
     "explain",
+    "hudi_sql",
     "load",
     "read_arrow",
     "read_batches",

@@ -65,7 +65,7 @@ from hudi_spark.read import (
 from hudi_spark.read.tasks import run_task
 from hudi_spark.schema import key_text
 from hudi_spark.spark import arrow_schema, batches_of_pack, files_of_changes, packed_for, spark_schema, wire_schema
-from hudi_spark.table_state import instant_digits
+from hudi_spark.table_state import instant_given
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -478,9 +478,9 @@ class _TableQuery:
         kind = kind_of_query(query)
         with boundary(self.path):
             if kind == "incremental":
-                begin, end = self._digits(query[BEGIN]), self._digits(query[END]) if END in query else None
+                begin, end = instant_given(query[BEGIN], self._storage), instant_given(query.get(END), self._storage)
                 return self._range(begin, end, names, filter)
-            as_of = self._digits(query[AS_OF]) if AS_OF in query else None
+            as_of = instant_given(query.get(AS_OF), self._storage)
             configs = of_reads(self.given.configs)
             return self._plan(Query(as_of, names, filter, True, kind == "read_optimized", configs=configs))
 
@@ -506,13 +506,13 @@ class _TableQuery:
         """Where a stream begins that has no offset yet."""
         text = self.given.query.get(START, EARLIEST)
         with boundary(self.path):
-            return self._checkpoint() if text == LATEST else self._digits(text)
+            return self._checkpoint() if text == LATEST else instant_given(text, self._storage)
 
     def newest(self) -> str:
         """Where a stream may end, which is never before its start."""
         text = self.given.query.get(START, EARLIEST)
         with boundary(self.path):
-            found, start = self._checkpoint(), EARLIEST if text == LATEST else self._digits(text)
+            found, start = self._checkpoint(), EARLIEST if text == LATEST else instant_given(text, self._storage)
         return found if is_later(found, start) else start
 
     def between(self, begin: str, end: str, names: Sequence[str]) -> tuple[Storage, AnyPlan]:
@@ -532,9 +532,6 @@ class _TableQuery:
 
     def _checkpoint(self) -> str:
         return latest_checkpoint(self._storage()) or EARLIEST
-
-    def _digits(self, text: str) -> str:
-        return instant_digits(text, self._storage)
 
     def _storage(self) -> Storage:
         return table_storage(self.path, self.given.storage)

@@ -112,7 +112,8 @@ class SparkFlow:
         """The rows by the number in a column: each number's in one partition, few numbers in each."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-        count = len(packed(self.source.sparkSession, pieces, size_of))
+        # Of no rows there are no pieces, and Spark has no frame of no partitions.
+        count = max(len(packed(self.source.sparkSession, pieces, size_of)), 1)
         salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
         salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
         return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
