@@ -417,7 +417,7 @@ class Merge:
             parts = []
             for clause in clauses:
                 source = f"c{clause.number}_{number}"
-                value = stored(col(source), taken.schema[source].dataType, self.target.type_of(name), name)
+                value = stored(source, taken.schema[source].dataType, self.target.type_of(name), name)
                 fixed = name in self.target.keys or (name in self.target.partitions and not moving)
                 if fixed and clause.matched and not clause.deletes:
                     message = f"MERGE would change {name!r} of a row, which is where it lives"
@@ -501,21 +501,21 @@ def own_columns(frame: "DataFrame") -> "DataFrame":
 
 def aligned(frame: "DataFrame", sources: Mapping[str, str], target: Target) -> "DataFrame":
     """The columns of the table from those of a frame; null for those that have no source."""
-    from pyspark.sql.functions import col, lit  # noqa: PLC0415 - pyspark is optional
+    from pyspark.sql.functions import lit  # noqa: PLC0415 - pyspark is optional
 
     columns = []
     for name in target.columns:
         kind = target.type_of(name)
         if name in sources:
             source = sources[name]
-            columns.append(stored(col(tick(source)), frame.schema[source].dataType, kind, name).alias(name))
+            columns.append(stored(source, frame.schema[source].dataType, kind, name).alias(name))
         else:
             columns.append(lit(None).cast(kind).alias(name))
     return frame.select(*columns)
 
 
-def stored(column: "Column", source: "DataType", kind: "DataType", name: str) -> "Column":
-    """A value as a column stores it: numbers become others of the same value, everything else by Spark's own rule.
+def stored(source: str, given: "DataType", kind: "DataType", name: str) -> "Column":
+    """The values of a column of a frame as the table's column stores them: numbers keep their value, or fail the write.
 
     Raises:
         HudiError: SCHEMA_INCOMPATIBLE for a type that is not stored in a column of this one without a CAST.
@@ -524,24 +524,50 @@ def stored(column: "Column", source: "DataType", kind: "DataType", name: str) ->
 
     """
     from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
-    from pyspark.sql.functions import lit, raise_error, when  # noqa: PLC0415
+    from pyspark.sql.functions import col, expr, lit, raise_error, when  # noqa: PLC0415
 
-    if source.simpleString() == kind.simpleString() or isinstance(source, types.NullType):
+    column = col(tick(source))
+    if _is_widened(given, kind):
         return column.cast(kind)
-    floats = (types.FloatType, types.DoubleType)
-    if isinstance(source, types.NumericType) and isinstance(kind, types.NumericType):
-        made = column.cast(kind)
-        if isinstance(kind, floats):
-            return made
-        lost = column.isNotNull() & (made.isNull() | (made.cast(source) != column))
+    if isinstance(given, types.NumericType) and isinstance(kind, types.NumericType):
+        # A plain cast raises an error of Spark's, wraps around, or answers null, by the session's settings.
+        made = expr(f"try_cast({tick(source)} as {kind.simpleString()})")
+        lost = column.isNotNull() & (made.isNull() | (made.cast(given) != column))
         error = HudiError(
-            Reason.SCHEMA_INCOMPATIBLE, "DM-004", f"{name!r} cannot hold a value of {source.simpleString()}"
+            Reason.SCHEMA_INCOMPATIBLE, "DM-004", f"{name!r} cannot hold a value of {given.simpleString()}"
         )
         return when(lost, raise_error(lit(to_text(error))).cast(kind)).otherwise(made)
     moments = (types.DateType, types.TimestampType, types.TimestampNTZType)
-    plain = isinstance(source, types.AtomicType) and isinstance(kind, types.StringType)
-    nested = type(source) is type(kind) and isinstance(kind, types.ArrayType | types.MapType | types.StructType)
-    if plain or nested or (isinstance(source, moments) and isinstance(kind, moments)):
+    if isinstance(given, types.AtomicType) and isinstance(kind, types.StringType):
         return column.cast(kind)
-    message = f"{name!r} is {kind.simpleString()}, and the value is {source.simpleString()}"
+    if isinstance(given, moments) and isinstance(kind, moments):
+        return column.cast(kind)
+    message = f"{name!r} is {kind.simpleString()}, and the value is {given.simpleString()}"
     raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-004", message, hint="CAST it")
+
+
+def _is_widened(given: "DataType", kind: "DataType") -> bool:
+    """Whether every value of a type is one of another, part by part."""
+    from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
+
+    if given.simpleString() == kind.simpleString() or isinstance(given, types.NullType):
+        return True
+    if isinstance(kind, types.FloatType | types.DoubleType):
+        return isinstance(given, types.NumericType)
+    whole = [types.ByteType, types.ShortType, types.IntegerType, types.LongType]
+    if type(given) in whole and type(kind) in whole:
+        return whole.index(type(given)) <= whole.index(type(kind))
+    parts = _parts(given), _parts(kind)
+    alike = type(given) is type(kind) and len(parts[0]) == len(parts[1]) > 0
+    return alike and all(_is_widened(one, other) for one, other in zip(*parts, strict=True))
+
+
+def _parts(kind: "DataType") -> list["DataType"]:
+    """The types inside one, in order."""
+    from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
+
+    if isinstance(kind, types.ArrayType):
+        return [kind.elementType]
+    if isinstance(kind, types.MapType):
+        return [kind.keyType, kind.valueType]
+    return [one.dataType for one in kind.fields] if isinstance(kind, types.StructType) else []
