@@ -13,10 +13,12 @@ from hudi_spark.arrow import (
     write_arrow,
 )
 from hudi_spark.concurrency.effects import ServiceWarning
-from hudi_spark.datasource import load, register, save
+from hudi_spark.datasource import load, save
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import RecoveryHints
+from hudi_spark.spark_source import register
+from hudi_spark.sql import hudi_sql
 from hudi_spark.table import HudiTable
 from hudi_spark.write.action import Outcome
 from hudi_spark.write.creation import TableDefinition
@@ -36,6 +38,7 @@ __all__ = [
     "check_table",
     "create_arrow",
     "explain",
+    "hudi_sql",
     "load",
     "read_arrow",
     "read_batches",

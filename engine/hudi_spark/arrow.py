@@ -3,10 +3,12 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hudi_format.storage import Storage
 
 from hudi_spark.concurrency import Effects, hooks_of_environment
@@ -32,7 +34,7 @@ from hudi_spark.read import (
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state import InstantLike, instant_digits
+from hudi_spark.table_state import InstantLike, instant_given
 from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
 
 _ROWS_A_BATCH: Final = 1 << 16
@@ -54,6 +56,8 @@ def read_arrow(
 
     `filter` is SQL text, `"fare > 10 AND city IN ('oslo', 'lima')"`, or a list:
     `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]` or `["not", f]`.
+    A `pyarrow.compute.Expression` is taken as well: Arrow evaluates it on the rows that were read, and no file is left
+    out by it, as Arrow does not show what it is made of.
     Skipped bytes of log files are reported as `DamagedLogWarning`.
     `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
     `{"fs.s3a.endpoint": ...}`.
@@ -65,7 +69,7 @@ def read_arrow(
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
-    when = _digits(path, storage_options, as_of)
+    when = instant_given(as_of, partial(table_storage, path, storage_options), path)
     query = Query(when, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
 
@@ -99,10 +103,10 @@ def read_batches(
     """
     query = Query(None, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     if begin is None and end is None:
-        query = replace(query, as_of=_digits(path, storage_options, as_of))
+        query = replace(query, as_of=instant_given(as_of, partial(table_storage, path, storage_options), path))
     else:
-        first = _begin(path, storage_options, EARLIEST if begin is None else begin)
-        query = _ranged(query, as_of, first, _digits(path, storage_options, end))
+        first = instant_given(EARLIEST if begin is None else begin, partial(table_storage, path, storage_options), path)
+        query = _ranged(query, as_of, first, instant_given(end, partial(table_storage, path, storage_options), path))
     with boundary(path):
         return batches_of(table_storage(path, storage_options), query)
 
@@ -133,6 +137,8 @@ def batches_of(storage: Storage, query: AnyQuery) -> pa.RecordBatchReader:
     Clauses: RD-013, RD-014.
 
     """
+    if isinstance(query, Query) and isinstance(query.filter, pc.Expression):
+        return _by_expression(storage, query, query.filter)
     with typed_errors():
         plan = plan_any(storage, query)
 
@@ -143,6 +149,40 @@ def batches_of(storage: Storage, query: AnyQuery) -> pa.RecordBatchReader:
                 yield from part.rows.to_batches(max_chunksize=_ROWS_A_BATCH)
 
     return pa.RecordBatchReader.from_batches(plan.schema, batches())
+
+
+def _by_expression(storage: Storage, query: Query, condition: pc.Expression) -> pa.RecordBatchReader:
+    """The rows for which an expression of Arrow is true."""
+    with typed_errors():
+        whole = plan_any(storage, replace(query, filter=None, columns=None, meta_columns=True)).schema.empty_table()
+    try:
+        whole.filter(condition)
+    except (pa.ArrowException, TypeError) as error:
+        message = f"the filter {str(condition)[:60]} does not fit the table: {str(error).splitlines()[0]}"
+        hint = f"the table has {', '.join(whole.column_names)}"
+        raise HudiError(Reason.CONFIG_INVALID, "RD-012", message, hint=hint) from error
+    with typed_errors():
+        names = plan_any(storage, replace(query, filter=None)).schema.names
+    further = [
+        one for one in whole.column_names if one not in names and not _is_evaluated_without(condition, whole, one)
+    ]
+    read = batches_of(storage, replace(query, filter=None, columns=[*names, *further]))
+    schema = pa.schema([read.schema.field(name) for name in names])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for one in read:
+            yield from pa.Table.from_batches([one]).filter(condition).select(names).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _is_evaluated_without(condition: pc.Expression, rows: pa.Table, column: str) -> bool:
+    """Whether an expression does not name a column."""
+    try:
+        rows.drop_columns([column]).filter(condition)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def read_incremental(
@@ -175,8 +215,8 @@ def read_incremental(
         meta_columns=meta_columns,
         readings=readings_named(readings),
         configs=configs or {},
-        begin=_begin(path, storage_options, begin),
-        end=_digits(path, storage_options, end),
+        begin=instant_given(begin, partial(table_storage, path, storage_options), path),
+        end=instant_given(end, partial(table_storage, path, storage_options), path),
     )
     return _rows(path, storage_options, query)
 
@@ -204,7 +244,8 @@ def read_changes(
     Clauses: CD-001, CD-002, CD-006, IN-002.
 
     """
-    first, last = _begin(path, storage_options, begin), _digits(path, storage_options, end)
+    opened = partial(table_storage, path, storage_options)
+    first, last = instant_given(begin, opened, path), instant_given(end, opened, path)
     query = ChangesQuery(first, last, commit_time, readings_named(readings), dict(configs or {}))
     return _rows(path, storage_options, query)
 
@@ -226,7 +267,11 @@ def explain(
 
     """
     with boundary(path):
-        query = Query(_digits(path, storage_options, as_of), filter=filter, configs=configs or {})
+        query = Query(
+            instant_given(as_of, partial(table_storage, path, storage_options), path),
+            filter=filter,
+            configs=configs or {},
+        )
         return plan_query(table_storage(path, storage_options), query).pruned
 
 
@@ -256,23 +301,16 @@ def read_stream(
     read = read_changes if changes else read_incremental
     with boundary(path):
         checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
-        first = _begin(path, storage_options, begin)
+        first = instant_given(begin, partial(table_storage, path, storage_options), path)
         for one in batch_ranges(table_storage(path, storage_options), checkpoints, first, poll_seconds):
             rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
             yield Batch(one.number, one.begin, one.end, rows)
 
 
-def _begin(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike) -> str:
-    with boundary(path):
-        return instant_digits(given, lambda: table_storage(path, storage_options))
-
-
-def _digits(path: str | Path, storage_options: Mapping[str, str] | None, given: InstantLike | None) -> str | None:
-    return None if given is None else _begin(path, storage_options, given)
-
-
 def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:
     with boundary(path):
+        if isinstance(query, Query) and isinstance(query.filter, pc.Expression):
+            return batches_of(table_storage(path, storage_options), query).read_all()
         answer = read_query(table_storage(path, storage_options), query)
     warn_of_damage(answer.skipped)
     return answer.rows

@@ -1,7 +1,8 @@
 """`HudiTable`: a Hudi table as Spark DataFrames."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -36,13 +37,13 @@ from hudi_spark.read import (
 )
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
-from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark, use_same_python
+from hudi_spark.spark import OnSpark, accumulator, arrow_schema, run_any_on_spark, use_same_python
 from hudi_spark.table_state import (
     FileSlice,
     Instant,
     InstantLike,
     full_timeline,
-    instant_digits,
+    instant_given,
     load_configuration,
     load_snapshot,
     load_table,
@@ -84,7 +85,7 @@ class HudiTable(TableWrites):
         configs: Mapping[str, str] | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
-        storage = _session_storage(spark, path, storage_options)
+        storage = session_storage(spark, path, storage_options)
         super().__init__(spark, storage, readings_named(readings), configs or {})
         self._skipped = accumulator(spark)
         use_same_python(spark)
@@ -95,7 +96,7 @@ class HudiTable(TableWrites):
 
         Clauses: SL-001.
         """
-        storage = _session_storage(spark, path, storage_options)
+        storage = session_storage(spark, path, storage_options)
         with boundary(storage.base):
             return holds_table(storage)
 
@@ -139,7 +140,7 @@ class HudiTable(TableWrites):
             merge_mode=merge_mode,
             configs=configs or {},
         )
-        define_table(_session_storage(spark, path, storage_options), definition)
+        define_table(session_storage(spark, path, storage_options), definition)
         return cls(spark, path, storage_options=storage_options)
 
     @classmethod
@@ -162,7 +163,7 @@ class HudiTable(TableWrites):
         Clauses: SL-001, SL-002, TL-018.
 
         """
-        return recover_table(spark, _session_storage(spark, path, storage_options), known or RecoveryHints())
+        return recover_table(spark, session_storage(spark, path, storage_options), known or RecoveryHints())
 
     def __repr__(self) -> str:
         try:
@@ -216,6 +217,8 @@ class HudiTable(TableWrites):
     def register_view(self, name: str, as_of: InstantLike | None = None) -> None:
         """Make the state of now, or as of an instant, a temporary view for `spark.sql`; later writes do not change it.
 
+        Without an instant the name is also one by which `hudi_sql` knows the table: there it has every write.
+
         Raises:
             HudiError: as `snapshot` and `as_of`.
             UnsupportedFeature: what this reader cannot read yet.
@@ -223,7 +226,9 @@ class HudiTable(TableWrites):
         Clauses: RD-001, RD-010.
 
         """
-        self._frame(Query(self._digits(as_of))).createOrReplaceTempView(name)
+        self._frame(Query(instant_given(as_of, self._opened, self._storage.base))).createOrReplaceTempView(name)
+        if as_of is None:
+            remember_name(self._spark, NamedTable(str(self._storage.base), name, self._configs))
 
     def as_of(
         self,
@@ -244,7 +249,9 @@ class HudiTable(TableWrites):
         Clauses: RD-010, RD-014, TM-002.
 
         """
-        return self._frame(Query(self._digits(instant), columns, filter, meta_columns))
+        return self._frame(
+            Query(instant_given(instant, self._opened, self._storage.base), columns, filter, meta_columns)
+        )
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The newest state as an Arrow stream, for what reads such: DuckDB, Polars, pandas, DataFusion, PyArrow.
@@ -278,7 +285,15 @@ class HudiTable(TableWrites):
         Clauses: RD-009, RD-015.
 
         """
-        return self._frame(Query(self._digits(as_of), columns, filter, meta_columns, read_optimized=True))
+        return self._frame(
+            Query(
+                instant_given(as_of, self._opened, self._storage.base),
+                columns,
+                filter,
+                meta_columns,
+                read_optimized=True,
+            )
+        )
 
     def incremental(
         self,
@@ -306,8 +321,8 @@ class HudiTable(TableWrites):
                 columns=columns,
                 filter=filter,
                 meta_columns=meta_columns,
-                begin=self._begin(begin),
-                end=self._digits(end),
+                begin=instant_given(begin, self._opened, self._storage.base),
+                end=instant_given(end, self._opened, self._storage.base),
             )
         )
 
@@ -326,7 +341,13 @@ class HudiTable(TableWrites):
 
         """
         return self._run(
-            ChangesQuery(self._begin(begin), self._digits(end), commit_time, self._readings, of_reads(self._configs))
+            ChangesQuery(
+                instant_given(begin, self._opened, self._storage.base),
+                instant_given(end, self._opened, self._storage.base),
+                commit_time,
+                self._readings,
+                of_reads(self._configs),
+            )
         )
 
     def latest_checkpoint(self) -> str | None:
@@ -362,7 +383,10 @@ class HudiTable(TableWrites):
         """
         with boundary(self._storage.base):
             for batch in batch_ranges(
-                self._storage, Checkpoints(table_storage(checkpoint)), self._begin(begin), poll_seconds
+                self._storage,
+                Checkpoints(table_storage(checkpoint)),
+                instant_given(begin, self._opened, self._storage.base),
+                poll_seconds,
             ):
                 read = self.changes if changes else self.incremental
                 yield Batch(batch.number, batch.begin, batch.end, read(batch.begin, batch.end))
@@ -383,7 +407,11 @@ class HudiTable(TableWrites):
         Clauses: RD-004, RD-008.
         """
         with boundary(self._storage.base):
-            return Listing(load_snapshot(self._storage, self._readings, self._digits(as_of)).slices)
+            return Listing(
+                load_snapshot(
+                    self._storage, self._readings, instant_given(as_of, self._opened, self._storage.base)
+                ).slices
+            )
 
     def explain(
         self,
@@ -400,7 +428,10 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            return plan_query(self._storage, self._resolved(Query(self._digits(as_of), None, filter))).pruned
+            return plan_query(
+                self._storage,
+                self._resolved(Query(instant_given(as_of, self._opened, self._storage.base), None, filter)),
+            ).pruned
 
     def info(self) -> TableInfo:
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
@@ -443,12 +474,8 @@ class HudiTable(TableWrites):
         """
         return tuple(sorted(self._skipped.value))
 
-    def _begin(self, given: InstantLike) -> str:
-        with boundary(self._storage.base):
-            return instant_digits(given, lambda: self._storage)
-
-    def _digits(self, given: InstantLike | None) -> str | None:
-        return None if given is None else self._begin(given)
+    def _opened(self) -> Storage:
+        return self._storage
 
     def _frame(self, query: Query) -> "DataFrame":
         return self._run(self._resolved(query))
@@ -463,7 +490,47 @@ class HudiTable(TableWrites):
             return run_any_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
 
 
-def _session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A table by its path, and by the name of a session that it has, if any; `configs`: options of the name."""
+
+    path: str
+    name: str
+    configs: Mapping[str, str]
+
+
+_NAMES: Final = "hudi_spark.table."
+
+
+def remember_name(spark: "SparkSession", named: NamedTable) -> None:
+    """Let `hudi_sql` know a table by a name, in this session; settings of the session say which."""
+    spark.conf.set(_NAMES + named.name.lower(), json.dumps({"path": named.path, "configs": dict(named.configs)}))
+
+
+def forget_name(spark: "SparkSession", name: str) -> None:
+    """A name that stands for no table any longer."""
+    spark.conf.unset(_NAMES + name.lower())
+    spark.catalog.dropTempView(name)
+
+
+def named_table(spark: "SparkSession", name: str) -> NamedTable | None:
+    """The table of a name of the session; None for none."""
+    text = spark.conf.get(_NAMES + name.lower(), None)
+    if not text:
+        return None
+    known = json.loads(text)
+    return NamedTable(known["path"], name, known["configs"])
+
+
+def session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
+    """The storage of a table, as the session and further options say how it is reached.
+
+    Raises:
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options.
+
+    Clauses: SL-001.
+
+    """
     settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
     return table_storage(path, {**settings, **(storage_options or {})})
 
@@ -476,9 +543,7 @@ def _arrow_or_avro(schema: Any) -> Any:
     """A DataFrame's schema as Arrow has it; others as they are."""
     if isinstance(schema, pa.Schema | Mapping):
         return schema
-    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
-
-    return to_arrow_schema(schema)
+    return arrow_schema(schema)
 
 
 def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:

@@ -157,10 +157,10 @@ def test_features_are_named_once():
     assert len(set(FEATURES)) == len(FEATURES)
 
 
-def test_the_command_of_earlier_releases_starts_the_adapter():
+def test_the_command_starts_the_adapter():
     start = json.dumps({"cmd": "start", "protocol": 1}) + "\n"
     done = subprocess.run(
-        [sys.executable, "-m", "hudi_spark.adapter", "--in-process"],
+        [sys.executable, "-m", "hudi_spark_adapter", "--in-process"],
         input=start,
         capture_output=True,
         text=True,

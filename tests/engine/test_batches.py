@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 from engine_tables import TableBuilder, row
@@ -50,6 +51,37 @@ def table_of(path: Path, table_type: Any = "MERGE_ON_READ") -> Path:
     write_arrow(path, rows(range(10)))
     write_arrow(path, rows(range(5, 12), ts=2, price=2.0))
     return path
+
+
+@pytest.mark.parametrize("columns", [None, ["price"], []])
+@pytest.mark.parametrize("meta_columns", [False, True])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pc.field("price") > 1,
+        (pc.field("id") == "k3") | pc.field("region").is_null(),
+        pc.starts_with(pc.field("_hoodie_partition_path"), "n") & ~(pc.field("ts") < 2),
+        pc.scalar(value=True),
+    ],
+)
+def test_expressions_of_arrow_choose_what_arrow_chooses(
+    tmp_path: Path, condition: Any, columns: list[str] | None, meta_columns: bool
+):
+    """Of all rows, whether the columns that it names are requested or not."""
+    path = table_of(tmp_path / "t")
+    chosen = read_arrow(path, meta_columns=True).filter(condition)
+    expected = chosen.select(read_arrow(path, columns=columns, meta_columns=meta_columns).column_names)
+    question = {"columns": columns, "filter": condition, "meta_columns": meta_columns}
+    assert read_arrow(path, **question).equals(expected)
+    assert read_batches(path, **question).read_all().equals(expected)
+    assert read_incremental(path, "earliest", **question).num_rows == expected.num_rows
+
+
+@pytest.mark.parametrize("condition", [pc.field("nothing") > 1, pc.field("id") > 1])
+def test_an_expression_that_does_not_fit_is_refused(tmp_path: Path, condition: Any):
+    with pytest.raises(HudiError, match="does not fit the table") as caught:
+        read_batches(table_of(tmp_path / "t"), filter=condition)
+    assert caught.value.reason == "CONFIG_INVALID"
 
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])

@@ -1,11 +1,25 @@
 """Programs keep the options of Hudi's data source: what `load` reads and `save` writes by them."""
 
+import datetime as dt
 import json
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_spark import HudiError, HudiTable, ServiceWarning, UnsupportedFeature, load, read_arrow, register, save
+from hudi_spark import (
+    HudiError,
+    HudiTable,
+    ServiceWarning,
+    UnsupportedFeature,
+    check_table,
+    load,
+    read_arrow,
+    register,
+    save,
+)
 
 pytestmark = [
     pytest.mark.spark,
@@ -168,17 +182,210 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
         for condition in ("true", "city = 'oslo' and id > 1", "fare in (2.0, 3.0)", "fare is null"):
             assert sorted(found.where(condition).collect()) == sorted(expected.where(condition).collect())
         read = spark.read.format("hudi_py")
-    with pytest.raises(Exception, match="call save"):
-        frame(spark, range(1), 1.0).write.format("hudi_py").mode("append").save(str(path))
-    with pytest.raises(Exception, match="call load"):
-        read.options(**{TYPE: "incremental", BEGIN: "earliest", **CDC}).load(str(path))
 
 
-def streamed(spark: Any, path: Path, place: Path, options: dict[str, str]) -> dict[int, float]:
+ALL_TYPES = """id int, flag boolean, byte int, long long, small float, wide double, amount decimal(20, 9), day date,
+    moment timestamp, local timestamp_ntz, text string, bytes binary, list array<double>,
+    map map<string, decimal(9, 2)>, `in` struct<a: timestamp, b: array<struct<c: string, d: boolean>>>"""
+UTC = dt.UTC
+HARD = [
+    (
+        1,
+        True,
+        -1,
+        2**62,
+        0.1,
+        1e-7,
+        Decimal("0.000000001"),
+        dt.date(1969, 12, 31),
+        dt.datetime(1969, 12, 31, 23, 59, 59, 999999, UTC),
+        dt.datetime(2024, 2, 29, 1, 2, 3, 4567, tzinfo=UTC).replace(tzinfo=None),
+        'a"\\/\b\x01\u2028é𝄞',
+        b"\x00\xff",
+        [float("nan"), float("inf"), None, -0.0],
+        {"a.b": Decimal("1.50"), 'k"': None},
+        (dt.datetime(2024, 1, 1, tzinfo=UTC), [("x", None), None]),
+    ),
+    (
+        2,
+        None,
+        7,
+        -1,
+        1e30,
+        1e22,
+        Decimal("12345678901.5"),
+        dt.date(2024, 2, 29),
+        dt.datetime(2024, 2, 29, 1, 2, 3, 1000, UTC),
+        dt.datetime(1950, 1, 1, tzinfo=UTC).replace(tzinfo=None),
+        "",
+        b"",
+        [],
+        {},
+        None,
+    ),
+    (3, *[None] * 14),
+    (
+        4,
+        False,
+        0,
+        0,
+        -3.5,
+        12345678.9,
+        Decimal("-1E-9"),
+        dt.date(1, 1, 1),
+        dt.datetime(2000, 1, 1, tzinfo=UTC),
+        dt.datetime(2000, 1, 1, 0, 0, 0, 999, tzinfo=UTC).replace(tzinfo=None),
+        "\x7f\u0085",
+        b"x",
+        [1e-3, 9999999.0, 1e7, 5e-324],
+        {"é": Decimal("-0.01")},
+        (None, []),
+    ),
+]
+
+
+def test_the_change_feed_of_the_format_is_that_of_load(spark: Any, tmp_path: Path):
+    """Every type's images are the text that Spark's own JSON has, whatever the time zone of the session."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    path = tmp_path / "table"
+    options = {
+        "hoodie.table.name": "all",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.table.cdc.enabled": True,
+    }
+    rows = spark.createDataFrame(HARD, ALL_TYPES)
+    first = save(rows, path, options)
+    save(rows.where("id < 3").selectExpr("*").withColumn("long", rows.long - 1), path, options, "append")
+    save(rows.where("id = 4"), path, {**options, "hoodie.datasource.write.operation": "delete"}, "append")
+    assert first is not None
+    for begin in ("earliest", first.completed):
+        query = {TYPE: "incremental", BEGIN: begin, **CDC}
+        found, expected = spark.read.format("hudi_py").options(**query).load(str(path)), load(spark, path, query)
+        assert found.schema == expected.schema
+        assert sorted(map(repr, found.collect())) == sorted(map(repr, expected.collect()))
+        assert found.select("op", "after").where("op = 'u'").count() == 2
+    assert len(streamed(spark, path, tmp_path / "checkpoint", CDC, changes_of)) == 4 + 2 + 1
+
+
+def changes_of(batch: Any) -> dict[Any, Any]:
+    """Each change of a batch."""
+    return {(row.op, row.ts_ms, row.before, row.after): None for row in batch.collect()}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_the_format_of_spark_4_writes_what_save_writes(spark: Any, tmp_path: Path, kind: str):
+    """By every operation; what is refused, or fails, leaves nothing."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    operation = "hoodie.datasource.write.operation"
+    base = {**OPTIONS, "hoodie.datasource.write.table.type": kind, "hoodie.datasource.hive_sync.enable": "true"}
+    steps = [
+        (range(6), 1.0, 1, {operation: "bulk_insert"}, "overwrite"),
+        (range(4, 8), 2.0, 2, {}, "append"),
+        (range(0, 6, 5), 0.0, 0, {}, "append"),
+        (range(2), 0.0, 3, {operation: "delete"}, "append"),
+        (range(3, 4), 4.0, 4, {operation: "insert_overwrite"}, "overwrite"),
+        (range(20, 22), 5.0, 5, {operation: "insert"}, "append"),
+        (range(30, 33), 6.0, 6, {operation: "insert_overwrite_table"}, "append"),
+        (range(33, 35), 7.0, 7, {}, "overwrite"),
+        (
+            range(0),
+            0.0,
+            0,
+            {operation: "delete_partition", "hoodie.datasource.write.partitions.to.delete": "oslo"},
+            "append",
+        ),
+    ]
+    ours, theirs = tmp_path / "format", tmp_path / "save"
+    for ids, fare, ts, options, mode in steps:
+        rows = frame(spark, ids, fare, ts)
+        rows.write.format("hudi_py").options(**{**base, **options}).mode(mode).save(str(ours))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ServiceWarning)
+            save(rows, theirs, {**base, **options}, mode)
+        assert sorted(read_arrow(ours).to_pylist(), key=str) == sorted(read_arrow(theirs).to_pylist(), key=str)
+        assert [one.action for one in HudiTable(spark, ours).timeline()] == [
+            one.action for one in HudiTable(spark, theirs).timeline()
+        ]
+        assert not [name for name in ours.rglob("*") if "hudi_py-" in name.name]
+    assert not [one for one in check_table(ours, deep=True) if one.level == "error"]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({TYPE: "snapshot"}, "is an option of reads"),
+        ({"hoodie.datasource.write.operatin": "upsert"}, "did you mean hoodie.datasource.write.operation"),
+        ({"hoodie.datasource.write.recordkey.field": "nothing"}, "is no column|the table has 'id'"),
+        ({}, "division by zero|DIVIDE_BY_ZERO"),
+    ],
+)
+def test_a_write_of_the_format_that_fails_leaves_nothing(
+    spark: Any, tmp_path: Path, options: dict[str, str], match: str
+):
+    """Neither of a table that is there, nor of one that would have been made."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    rows = frame(spark, range(4), 1.0)
+    if not options:
+        rows = rows.selectExpr("id", "city", "fare / (3 - id) fare", "ts")
+        spark.conf.set("spark.sql.ansi.enabled", "true")
+    made, known = tmp_path / "made", tmp_path / "known"
+    save(frame(spark, range(2), 9.0), known, OPTIONS)
+    before = sorted(str(one) for one in known.rglob("*"))
+    for path in (made, known):
+        with pytest.raises(Exception, match=match):
+            rows.write.format("hudi_py").options(**{**OPTIONS, **options}).mode("append").save(str(path))
+    assert not made.exists()
+    assert sorted(str(one) for one in known.rglob("*")) == before
+    assert fares(load(spark, known)) == {0: 9.0, 1: 9.0}
+
+
+def test_a_stream_into_the_format_writes_each_batch_once(spark: Any, tmp_path: Path):
+    """A batch that stands is not written again, also where Spark has lost what it knew of it."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    source, path, place = tmp_path / "source", tmp_path / "table", tmp_path / "checkpoint"
+    inserts = {**OPTIONS, "hoodie.datasource.write.operation": "insert"}
+
+    def run() -> list[str]:
+        stream = spark.readStream.format("hudi_py").load(str(source)).select("id", "city", "fare", "ts")
+        query = (
+            stream.writeStream.format("hudi_py")
+            .options(**inserts)
+            .option("checkpointLocation", str(place))
+            .start(str(path))
+        )
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+        return [one.requested for one in HudiTable(spark, path).timeline()]
+
+    save(frame(spark, range(3), 1.0), source, OPTIONS)
+    first = run()
+    save(frame(spark, range(3, 5), 2.0), source, OPTIONS, "append")
+    second = run()
+    assert (len(first), len(second)) == (1, 2)
+    for lost in (place / "commits").glob("*1*"):
+        lost.unlink()
+    assert run() == second
+    assert sorted(read_arrow(path, columns=["id"])["id"].to_pylist()) == list(range(5))
+    assert not [name for name in path.rglob("*") if "hudi_py-" in name.name]
+
+
+def streamed(
+    spark: Any, path: Path, place: Path, options: dict[str, str], read: Callable[[Any], dict[Any, Any]] = fares
+) -> dict[Any, Any]:
     """What a stream of Spark 4 brings by now, from where its checkpoint stands."""
-    found: dict[int, float] = {}
+    found: dict[Any, Any] = {}
     stream = spark.readStream.format("hudi_py").options(**options).load(str(path))
-    writer = stream.writeStream.foreachBatch(lambda batch, _: found.update(fares(batch)))
+    writer = stream.writeStream.foreachBatch(lambda batch, _: found.update(read(batch)))
     query = writer.option("checkpointLocation", str(place)).start()
     try:
         query.processAllAvailable()
@@ -209,7 +416,7 @@ def test_a_stream_of_spark_4_has_each_write_once(spark: Any, tmp_path: Path):
     for options, match in (
         ({"as.of.instant": first.requested}, "as.of.instant is no option of a stream"),
         ({TYPE: "read_optimized"}, "is an incremental query"),
-        ({TYPE: "incremental", **CDC}, "no change feed: call load"),
+        ({TYPE: "snapshot", **CDC}, "is no option of a query of type snapshot"),
     ):
         with pytest.raises(Exception, match=match):
             streamed(spark, path, tmp_path / "other", options)

@@ -10,8 +10,8 @@ from hudi_adapter.arrow_types import arrow_type, logical_type
 from hudi_adapter.logical_types import PRIMITIVES
 from hudi_adapter.values import ValueFormError, decode_value
 from hudi_spark.filters import FUNCTIONS, columns_of
+from hudi_spark.filters.functions import LiteralError, decode_literal, type_name
 from hudi_spark.filters.grammar import FilterError, parse_filter
-from hudi_spark.filters.literals import LiteralError, decode_literal, type_name
 
 FORMS = [
     ["a", "=", 1],

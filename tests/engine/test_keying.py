@@ -15,7 +15,7 @@ from hudi_spark.keys import KeyGenerator, key_generator, stamp_settings
 from hudi_spark.keys.generator import encoded, is_named, refuse_unsafe
 from hudi_spark.keys.timestamps import civil, days_from, formatted, zone_named
 from hudi_spark.merge import key_rule
-from hudi_spark.pruning.partition_paths import timestamp_paths
+from hudi_spark.pruning.pruner import timestamp_paths
 from hudi_spark.schema import path_values
 from hudi_spark.testing import TableConfiguration, TaskIdentity, load_configuration, resolve
 from hypothesis import assume, given, settings

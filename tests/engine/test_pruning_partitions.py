@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pytest
 from hudi_spark.pruning.facts import Facts
-from hudi_spark.pruning.partition_paths import PartitionPaths, timestamp_paths
+from hudi_spark.pruning.pruner import PartitionPaths, timestamp_paths
 from hudi_spark.table_state import PartitionStyle
 from hudi_spark.testing import TableConfiguration
 from hypothesis import given, settings

@@ -1,7 +1,7 @@
 """The steps from version to version as functions of properties."""
 
 import pytest
-from hudi_spark.services.upgrade_properties import applied, step_changes
+from hudi_spark.services.upgrade import applied, step_changes
 from hudi_spark.write.creation import TRANSLATED
 
 

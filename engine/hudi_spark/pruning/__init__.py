@@ -1,7 +1,6 @@
 """Which file slices a query need not read."""
 
-from hudi_spark.pruning.partition_paths import time_setting
-from hudi_spark.pruning.pruner import Pruned, prune
+from hudi_spark.pruning.pruner import Pruned, prune, time_setting
 from hudi_spark.pruning.situation import PruningQuery, column_of_definition
 
 __all__ = ["Pruned", "PruningQuery", "column_of_definition", "prune", "time_setting"]

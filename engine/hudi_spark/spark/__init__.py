@@ -3,7 +3,9 @@
 from hudi_spark.spark.executor import OnSpark
 from hudi_spark.spark.queries import (
     accumulator,
+    arrow_schema,
     batches_of_pack,
+    files_of_changes,
     packed_for,
     run_any_on_spark,
     spark_schema,
@@ -15,7 +17,9 @@ from hudi_spark.spark.queries import (
 __all__ = [
     "OnSpark",
     "accumulator",
+    "arrow_schema",
     "batches_of_pack",
+    "files_of_changes",
     "packed_for",
     "run_any_on_spark",
     "spark_schema",

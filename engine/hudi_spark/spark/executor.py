@@ -11,7 +11,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, UNKNOWN_BYTES, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.queries import BATCH_ROWS, packed, run_on_spark, spark_schema, wire_schema
+from hudi_spark.spark.queries import BATCH_ROWS, arrow_schema, packed, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
@@ -112,7 +112,8 @@ class SparkFlow:
         """The rows by the number in a column: each number's in one partition, few numbers in each."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-        count = len(packed(self.source.sparkSession, pieces, size_of))
+        # Of no rows there are no pieces, and Spark has no frame of no partitions.
+        count = max(len(packed(self.source.sparkSession, pieces, size_of)), 1)
         salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
         salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
         return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
@@ -170,14 +171,13 @@ class OnSpark:
             return source
         if isinstance(source, pa.Table):
             return self._of_table(source)
-        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
         from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
         if not isinstance(getattr(source, "schema", None), StructType):
             message = f"the rows are of type {type(source).__name__}"
             hint = "give a DataFrame or an Arrow table; write_arrow takes streams"
             raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
-        return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
+        return SparkFlow(source, arrow_schema(source.schema), self.identify)
 
     def query(self, storage: Storage, query: Query) -> SparkFlow:
         """The rows that a query of a table answers."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -89,6 +90,15 @@ def spark_schema(schema: pa.Schema) -> "StructType":
     from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
 
     return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in schema])
+
+
+def arrow_schema(schema: "StructType") -> pa.Schema:
+    """The Arrow schema of a DataFrame; its timestamps are moments, whatever the session's time zone."""
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+
+    # Spark 4.3 asks for the zone that earlier releases have set by themselves.
+    zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+    return to_arrow_schema(schema, **zone)
 
 
 def spark_type(kind: pa.DataType) -> "DataType":
@@ -477,11 +487,12 @@ def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, rep
     """
     if isinstance(plan, Plan):
         return run_on_spark(spark, plan, storage, report)
-    packs = packed(spark, plan.tasks, lambda task: bytes_to_read(storage, _files_of_changes(task)))
+    packs = packed(spark, plan.tasks, lambda task: bytes_to_read(storage, files_of_changes(task)))
     return run_tasks(spark, packs, run_change_task, plan.schema, report)
 
 
-def _files_of_changes(task: ChangeTask) -> Iterator[str | None]:
+def files_of_changes(task: ChangeTask) -> Iterator[str | None]:
+    """The files that a task of a change feed reads."""
     for step in task.steps:
         yield from step.logs
         if not step.logs and step.after.slice is not None:

@@ -8,11 +8,11 @@ values        `datetime` and `date`: with a time zone converted to the timeline'
 import datetime as dt
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, overload
 
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
 
 InstantLike = str | dt.date
@@ -60,6 +60,31 @@ def is_open(begin: object) -> bool:
     Clauses: IN-002.
     """
     return begin == EARLIEST or (isinstance(begin, str) and begin != "" and not begin.strip("0"))
+
+
+@overload
+def instant_given(given: InstantLike, storage: Callable[[], Storage], table: object = "") -> str: ...
+
+
+@overload
+def instant_given(given: None, storage: Callable[[], Storage], table: object = "") -> None: ...
+
+
+@overload
+def instant_given(given: InstantLike | None, storage: Callable[[], Storage], table: object = "") -> str | None: ...
+
+
+def instant_given(given: InstantLike | None, storage: Callable[[], Storage], table: object = "") -> str | None:
+    """The digits of an instant that a caller of a public function wrote, None for none; errors name the table.
+
+    Raises:
+        HudiError: as `instant_digits`.
+
+    Clauses: TM-001, TM-002.
+
+    """
+    with boundary(table):
+        return None if given is None else instant_digits(given, storage)
 
 
 def instant_digits(given: InstantLike, storage: Callable[[], Storage]) -> str:

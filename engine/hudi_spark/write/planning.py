@@ -253,7 +253,9 @@ class WriteRequest:
 
     `operation`: empty for the one that the options name, an upsert where they name none.
     `extra`: entries of the commit's extra metadata, a source's checkpoint for instance. `once`: what it is known by
-    when it is tried again.
+    when it is tried again. `deletes`: a column of the rows, none of the table's, that is true where a row removes its
+    key, whatever ordering value it has. `seen`: the completed writes of the table that the rows were computed from; one
+    that came since is a conflict.
 
     Clauses: OW-014, OW-018.
     """
@@ -265,6 +267,24 @@ class WriteRequest:
     configs: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, str] = field(default_factory=dict)
     once: Once | None = None
+    deletes: str = ""
+    seen: frozenset[str] | None = None
+
+
+def refuse_unseen(timeline: Timeline, seen: frozenset[str] | None) -> None:
+    """Nothing, unless a write has completed that the rows do not know.
+
+    Raises:
+        HudiError: WRITE_CONFLICT.
+
+    Clauses: OW-005.
+
+    """
+    later = [one for one in timeline.completed_data() if seen is not None and one.requested not in seen]
+    if later:
+        message = f"the {later[-1].action} {later[-1].requested} has completed since the rows were read"
+        hint = "run the statement again"
+        raise HudiError(Reason.WRITE_CONFLICT, "OW-005", message, later[-1].file, hint=hint)
 
 
 def operation_of(request: WriteRequest, options: Options) -> Operation:

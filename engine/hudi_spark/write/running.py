@@ -69,8 +69,11 @@ class Write:
     Clauses: OW-001.
     """
 
-    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None) -> None:
+    def __init__(
+        self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None, deletes: str = ""
+    ) -> None:
         self.work = work
+        self._deletes = deletes
         self._snapshot = snapshot
         self.operation = operation
         self._transaction = Transaction(work, snapshot, operation, once)
@@ -91,9 +94,13 @@ class Write:
         Clauses: DM-003, OW-025, OW-030.
 
         """
-        incoming = None if rows is None else rows.schema
+        incoming = None if rows is None else self._brought(rows)
         self._state = state_of_write(self.work.storage, self._snapshot, self.work.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
+
+    def _brought(self, rows: Flow) -> pa.Schema:
+        """The columns that rows bring to the table."""
+        return pa.schema([one for one in rows.schema if one.name != self._deletes])
 
     def skip_if_empty(self, partitions: Sequence[str]) -> Outcome | None:
         """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
@@ -169,9 +176,9 @@ class Write:
             replaced = replaced_by(self.operation, self._snapshot, partitions)
             self._transaction.check_pending_clusterings(groups_in(replaced))
             return replace(self._staged_files((), replaced), missing=missing_partitions(self._snapshot, partitions))
-        arguments = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
+        arguments = (self.operation, self._transaction.requested, self._brought(rows), self.work.file_ids)
         context = context_of_write(self.work.effects, self._state, *arguments)
-        staging = _Staging(self._transaction, self._state, context, self.work.executor)
+        staging = _Staging(self._transaction, self._state, context, self.work.executor, self._deletes)
         return self._staged_files(*staging.staged(rows))
 
     def _staged_files(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
@@ -188,8 +195,16 @@ def _fits(partition: str, pattern: str) -> bool:
 class _Staging:
     """The steps from incoming rows to files."""
 
-    def __init__(self, transaction: Transaction, state: WriterState, context: WriteContext, executor: Executor) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        state: WriterState,
+        context: WriteContext,
+        executor: Executor,
+        deletes: str = "",
+    ) -> None:
         self._transaction = transaction
+        self._deletes = deletes
         self._state = state
         self._context = context
         self._operation = context.operation
@@ -216,7 +231,9 @@ class _Staging:
 
     def _keyed(self, rows: Flow) -> Flow:
         generator = key_generator_of(self._state)
-        keying = Keying(self._context.schema_of_rows(self._state.schema), generator, self._context.requested)
+        keying = Keying(
+            self._context.schema_of_rows(self._state.schema), generator, self._context.requested, self._deletes
+        )
         return rows.map(keying, keying.keyed_schema)
 
     def _combined(self, keyed: Flow) -> Flow:

@@ -75,6 +75,7 @@ def _written_file(log: WrittenLog, context: WriteContext) -> WrittenFile:
     return WrittenFile(log.stat, statistics, log.created_partition)
 
 
+DELETES_FIELD: Final = pa.field("_tag_deletes", pa.bool_())
 # Rows of one part are numbered below this.
 _PART_BITS: Final = 40
 
@@ -83,17 +84,20 @@ _PART_BITS: Final = 40
 class Keying:
     """Incoming rows in the table's columns, with their keys and partition paths.
 
+    `deletes`: the column that is true where a row removes its key; empty for none.
+
     Clauses: DM-002, OW-019.
     """
 
     schema: WriterSchema
     generator: KeyGenerator
     requested: str
+    deletes: str = ""
 
     @property
     def keyed_schema(self) -> pa.Schema:
         """The columns afterwards."""
-        return pa.schema([*self.schema.arrow, *KEY_FIELDS])
+        return pa.schema([*self.schema.arrow, *KEY_FIELDS, *([DELETES_FIELD] if self.deletes else [])])
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The part with its keys."""
@@ -110,7 +114,8 @@ class Keying:
         paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])
-        return pa.Table.from_arrays([*brought.columns, keys, paths, numbers], schema=self.keyed_schema)
+        marks = [rows.column(self.deletes)] if self.deletes else []
+        return pa.Table.from_arrays([*brought.columns, keys, paths, numbers, *marks], schema=self.keyed_schema)
 
 
 def _with_further(brought: pa.Table, rows: pa.Table) -> pa.Table:
@@ -201,6 +206,8 @@ def write_target(
     ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
     moved = pc.fill_null(ordered.column(MOVED), fill_value=False)
     deletes = pc.or_(moved, pa.scalar(context.operation.deletes))
+    if DELETES_FIELD.name in ordered.column_names:
+        deletes = pc.or_(deletes, pc.fill_null(ordered.column(DELETES_FIELD.name), fill_value=False))
     own = stamped(ordered, context.schema, context.requested, number)
     if target.kind == "append":
         return append_logs(target, own, deletes, ordered, context, identity)

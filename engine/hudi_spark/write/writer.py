@@ -30,6 +30,7 @@ from hudi_spark.write.planning import (
     operation_of,
     partitions_of_options,
     refuse_contradictions,
+    refuse_unseen,
     repeated,
     with_extra,
     write_of,
@@ -271,8 +272,9 @@ class TableWriter:
         refuse_contradictions(snapshot.configuration, work.options, operation, self.readings)
         if request.once is not None and (before := write_of(snapshot.commits, request.once)) is not None:
             raise WrittenBeforeError(before)
+        refuse_unseen(snapshot.timeline, request.seen)
         work = replace(work, options=with_extra(work.options, request, snapshot))
-        return Write(work, snapshot, operation, request.once)
+        return Write(work, snapshot, operation, request.once, request.deletes)
 
     def _given(self, request: WriteRequest, write: Write) -> tuple[Flow | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.

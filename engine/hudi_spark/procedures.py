@@ -1,0 +1,338 @@
+"""The procedures that `CALL` runs, by the names, arguments and columns that they have in Apache Hudi."""
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
+from hudi_spark.options import refusal
+from hudi_spark.services.compaction_planning import ALWAYS
+from hudi_spark.services.running import clustering_configs
+from hudi_spark.table import HudiTable, NamedTable, session_storage
+from hudi_spark.table_state import instant_given, load_commits, load_table
+from hudi_spark.write import Outcome
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_OUTCOME: Final = (
+    "operation string, instant string, completed string, rows_new bigint, rows_updated bigint, rows_deleted bigint"
+)
+_NO_ARGUMENT: Final = object()
+
+
+def outcome_frame(spark: "SparkSession", operation: str, outcome: Outcome | None = None) -> "DataFrame":
+    """What a statement did, as one row: the operation, its times, what became of rows; nulls where nothing was done."""
+    if outcome is None or not outcome.requested:
+        return spark.createDataFrame([(operation or "NONE", None, None, 0, 0, 0)], _OUTCOME)
+    counts = [
+        sum(getattr(one, name) or 0 for one in outcome.written)
+        for name in ("num_inserts", "num_update_writes", "num_deletes")
+    ]
+    name = operation or outcome.operation or outcome.action
+    return spark.createDataFrame([(name, outcome.requested, outcome.completed, *counts)], _OUTCOME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a procedure on a table."""
+
+    spark: "SparkSession"
+    named: NamedTable
+    arguments: Mapping[str, Any]
+
+    @property
+    def table(self) -> HudiTable:
+        """The table."""
+        return HudiTable(self.spark, self.named.path, configs=self.named.configs)
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        """An argument as text."""
+        return str(self.arguments.get(name, otherwise))
+
+    def limit(self, otherwise: int) -> int:
+        """How many rows are requested at most."""
+        return int(self.arguments.get("limit", otherwise))
+
+    def names(self, name: str) -> list[str]:
+        """The parts of an argument that is a list with commas."""
+        return [one.strip() for one in self.text(name).split(",") if one.strip()]
+
+    def configs(self, **keys: str) -> dict[str, str]:
+        """Options by the arguments that stand for them, and those of `options`, `key=value` with commas."""
+        found = {key: self.text(name) for name, key in keys.items() if name in self.arguments}
+        for pair in self.names("options"):
+            key, separator, value = pair.partition("=")
+            if not separator:
+                raise refusal(f"options has {pair!r}", "write key=value, with commas between")
+            found[key.strip()] = value.strip()
+        return found
+
+    def outcome(self, operation: str, outcome: Outcome | None) -> "DataFrame":
+        """The row of a service."""
+        return outcome_frame(self.spark, operation if outcome is None else "", outcome)
+
+
+def _show_commits(call: _Call) -> "DataFrame":
+    storage = session_storage(call.spark, call.named.path, None)
+    rows = []
+    with boundary(storage.base):
+        _, timeline = load_table(storage)
+        for one in reversed(load_commits(storage, timeline, None, "requested")):
+            stats = one.metadata.write_stats
+            added = [stat for stat in stats if stat.prev_commit in (None, "", "null")]
+            rows.append(
+                (
+                    one.instant.requested,
+                    one.instant.completed,
+                    one.instant.action,
+                    sum(stat.total_write_bytes or 0 for stat in stats),
+                    len(added),
+                    len(stats) - len(added),
+                    len({stat.partition_path for stat in stats}),
+                    sum(stat.num_writes or 0 for stat in stats),
+                    sum(stat.num_update_writes or 0 for stat in stats),
+                    sum(stat.total_write_errors or 0 for stat in stats),
+                )
+            )
+    columns = (
+        "commit_time string, state_transition_time string, action string, total_bytes_written bigint, "
+        "total_files_added bigint, total_files_updated bigint, total_partitions_written bigint, "
+        "total_records_written bigint, total_update_records_written bigint, total_errors bigint"
+    )
+    return call.spark.createDataFrame(rows[: call.limit(10)], columns)
+
+
+def _show_timeline(call: _Call) -> "DataFrame":
+    whole = str(call.arguments.get("show_archived", "false")).lower() == "true"
+    active = {one.requested for one in call.table.timeline()}
+    rows = [
+        (one.requested, one.action, one.state, one.completed, "ACTIVE" if one.requested in active else "ARCHIVED")
+        for one in reversed(call.table.timeline(include_history=whole))
+    ]
+    columns = "instant_time string, action string, state string, completed_time string, timeline_type string"
+    return call.spark.createDataFrame(rows[: call.limit(20)], columns)
+
+
+def _show_savepoints(call: _Call) -> "DataFrame":
+    rows = [(one.requested,) for one in reversed(call.table.timeline()) if one.action == "savepoint"]
+    return call.spark.createDataFrame(rows, "savepoint_time string")
+
+
+def _show_properties(call: _Call) -> "DataFrame":
+    storage = session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        known, _ = load_table(storage)
+    return call.spark.createDataFrame(sorted(known.properties.items())[: call.limit(100)], "key string, value string")
+
+
+def _show_compaction(call: _Call) -> "DataFrame":
+    """Pending ones; what has completed is a commit of the timeline."""
+    rows = [(one.requested, one.action, one.state) for one in reversed(call.table.timeline())]
+    found = [one for one in rows if one[1] in ("compaction", "logcompaction")]
+    return call.spark.createDataFrame(found[: call.limit(20)], "timestamp string, action string, state string")
+
+
+def _create_savepoint(call: _Call) -> "DataFrame":
+    return call.outcome(
+        "SAVEPOINT", call.table.savepoint(call.arguments.get("commit_time") or None, call.text("comments"))
+    )
+
+
+def _delete_savepoint(call: _Call) -> "DataFrame":
+    return call.outcome("DELETE_SAVEPOINT", call.table.delete_savepoint(call.text("instant_time")))
+
+
+def _rollback_to_savepoint(call: _Call) -> "DataFrame":
+    wanted = _instant(call)
+    if wanted not in {one.requested for one in call.table.timeline() if one.action == "savepoint"}:
+        message, hint = f"there is no savepoint {wanted}", "CALL show_savepoints lists them"
+        raise HudiError(Reason.INSTANT_NOT_FOUND, "SR-004", message, hint=hint)
+    return call.outcome("RESTORE", call.table.restore(wanted))
+
+
+def _rollback_to_instant(call: _Call) -> "DataFrame":
+    """Take back the newest write: one that is pending is rolled back, one that has completed is left by a restore."""
+    wanted, storage = _instant(call), session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        _, timeline = load_table(storage)
+    if any(one.requested == wanted and one.state != "COMPLETED" for one in timeline.instants):
+        return call.outcome("ROLLBACK", call.table.rollback(wanted))
+    writes = [one.requested for one in timeline.completed_data()]
+    if wanted not in writes:
+        message, hint = f"there is no write {wanted} on the active timeline", "CALL show_commits lists them"
+        raise HudiError(Reason.INSTANT_NOT_FOUND, "RB-003", message, hint=hint)
+    if wanted != writes[-1] or len(writes) == 1:
+        message = f"{wanted} is not the newest of several writes"
+        hint = f"roll back {writes[-1]} first, or CALL rollback_to_savepoint"
+        raise HudiError(Reason.CONFIG_INVALID, "RB-003", message, hint=hint)
+    return call.outcome("RESTORE", call.table.restore(writes[-2]))
+
+
+def _instant(call: _Call) -> str:
+    return instant_given(
+        call.text("instant_time"), partial(session_storage, call.spark, call.named.path, None), call.named.path
+    )
+
+
+def _planned(call: _Call, service: str, configs: Mapping[str, str]) -> "DataFrame":
+    """A service by `op`: its plan alone, the plans that wait, or both."""
+    op = call.text("op", "scheduleAndExecute").lower()
+    if op not in ("schedule", "run", "execute", "scheduleandexecute"):
+        raise refusal(f"op is {op!r}", "say schedule, execute or scheduleAndExecute")
+    if op == "schedule":
+        found = call.table.schedule(service, configs)
+        return outcome_frame(call.spark, f"SCHEDULE_{service.upper()}", Outcome(found, None, "", "") if found else None)
+    waiting = [one.requested for one in call.table.timeline() if one.action == service and one.state != "COMPLETED"]
+    if "timestamp" in call.arguments:
+        waiting = [call.text("timestamp")]
+    done = [call.table.execute(one, configs) for one in waiting]
+    if op == "scheduleandexecute" and not done and (planned := call.table.schedule(service, configs)):
+        done = [call.table.execute(planned, configs)]
+    return call.outcome(service.upper(), done[-1] if done else None)
+
+
+def _run_compaction(call: _Call) -> "DataFrame":
+    """However few deltacommits there were."""
+    return _planned(call, "compaction", {**ALWAYS, **call.configs()})
+
+
+def _run_clustering(call: _Call) -> "DataFrame":
+    layout, partitions = call.text("order_strategy").lower(), call.names("selected_partitions")
+    return _planned(
+        call, "clustering", {**clustering_configs(call.names("order"), layout, partitions), **call.configs()}
+    )
+
+
+def _run_clean(call: _Call) -> "DataFrame":
+    configs = call.configs(
+        clean_policy="hoodie.clean.policy",
+        retain_commits="hoodie.clean.commits.retained",
+        hours_retained="hoodie.clean.hours.retained",
+        file_versions_retained="hoodie.clean.fileversions.retained",
+    )
+    return call.outcome("CLEAN", call.table.clean(configs))
+
+
+def _archive_commits(call: _Call) -> "DataFrame":
+    configs = call.configs(min_commits="hoodie.keep.min.commits", max_commits="hoodie.keep.max.commits")
+    rows = [(one,) for one in call.table.archive(configs)]
+    return call.spark.createDataFrame(rows, "instant_time string")
+
+
+def _upgrade_table(call: _Call) -> "DataFrame":
+    done = call.table.upgrade(int(_VERSIONS.get(call.text("to_version", "9").upper(), call.text("to_version", "9"))))
+    return call.spark.createDataFrame([(done,)], "result boolean")
+
+
+def _downgrade_table(call: _Call) -> "DataFrame":
+    done = call.table.downgrade(int(_VERSIONS.get(call.text("to_version").upper(), call.text("to_version"))))
+    return call.spark.createDataFrame([(done,)], "result boolean")
+
+
+_VERSIONS: Final = {"SIX": "6", "EIGHT": "8", "NINE": "9"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Procedure:
+    """A procedure: its arguments by position, after `table`, which is required as are those with `!`."""
+
+    run: Callable[[_Call], "DataFrame"]
+    arguments: Sequence[str] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("table", *(one.removesuffix("!") for one in self.arguments), "path")
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return tuple(one.removesuffix("!") for one in self.arguments if one.endswith("!"))
+
+
+PROCEDURES: Final[Mapping[str, _Procedure]] = {
+    "show_commits": _Procedure(_show_commits, ["limit"]),
+    "show_timeline": _Procedure(_show_timeline, ["limit", "show_archived"]),
+    "show_savepoints": _Procedure(_show_savepoints),
+    "show_table_properties": _Procedure(_show_properties, ["limit"]),
+    "show_compaction": _Procedure(_show_compaction, ["limit"]),
+    "create_savepoint": _Procedure(_create_savepoint, ["commit_time", "user", "comments"]),
+    "delete_savepoint": _Procedure(_delete_savepoint, ["instant_time!"]),
+    "rollback_to_savepoint": _Procedure(_rollback_to_savepoint, ["instant_time!"]),
+    "rollback_to_instant": _Procedure(_rollback_to_instant, ["instant_time!"]),
+    "run_compaction": _Procedure(_run_compaction, ["op", "timestamp", "options"]),
+    "run_clustering": _Procedure(
+        _run_clustering, ["order", "order_strategy", "op", "options", "selected_partitions", "timestamp"]
+    ),
+    "run_clean": _Procedure(
+        _run_clean, ["clean_policy", "retain_commits", "hours_retained", "file_versions_retained", "options"]
+    ),
+    "archive_commits": _Procedure(_archive_commits, ["min_commits", "max_commits", "options"]),
+    "upgrade_table": _Procedure(_upgrade_table, ["to_version"]),
+    "downgrade_table": _Procedure(_downgrade_table, ["to_version!"]),
+}
+
+
+def call_procedure(spark: "SparkSession", text: str, named: Callable[[str], NamedTable]) -> "DataFrame":
+    """What `CALL procedure(table => 'name or path', ...)` answers: rows, or what a service did.
+
+    Raises:
+        UnsupportedFeature: another procedure.
+        HudiError: CONFIG_INVALID for other arguments; else as the service.
+
+    Clauses: CP-001, SR-001, SR-004, RB-003.
+
+    """
+    from sqlglot import exp, parse_one  # noqa: PLC0415
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415
+
+    body = text.strip().rstrip(";").split(None, 1)[-1]
+    try:
+        call = parse_one(f"SELECT {body.removeprefix('system.')}", read="spark").expressions[0]
+    except (SqlglotError, IndexError) as error:
+        raise refusal(f"CALL {body[:60]!r} does not parse", "write CALL show_commits(table => 'lake/fares')") from error
+    name = call.name.lower()
+    procedure = PROCEDURES.get(name)
+    if not isinstance(call, exp.Anonymous) or procedure is None:
+        near = difflib.get_close_matches(name, PROCEDURES, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(PROCEDURES))}"
+        raise UnsupportedFeature("sql-procedure", f"CALL {name}: {hint}")
+    arguments = _arguments(name, procedure, call.expressions)
+    place = arguments.pop("table", None) or arguments.pop("path", None)
+    if not place:
+        raise refusal(f"{name} needs a table", f"write CALL {name}(table => 'lake/fares')")
+    lacking = [one for one in procedure.required if one not in arguments]
+    if lacking:
+        raise refusal(f"{name} needs {lacking[0]}", f"write {lacking[0]} => ...")
+    return procedure.run(_Call(spark, named(str(place)), arguments))
+
+
+def _arguments(name: str, procedure: _Procedure, given: Sequence[Any]) -> dict[str, Any]:
+    from sqlglot import exp  # noqa: PLC0415
+
+    found: dict[str, Any] = {}
+    for number, one in enumerate(given):
+        if isinstance(one, exp.Kwarg):
+            key, value = one.this.name.lower(), _value(one.expression)
+        elif number < len(procedure.names):
+            key, value = procedure.names[number], _value(one)
+        else:
+            raise refusal(f"{name} has {len(given)} arguments", f"it takes {', '.join(procedure.names)}")
+        if key not in procedure.names or key in found:
+            raise refusal(
+                f"{key} is no argument of {name}, or is given twice", f"it takes {', '.join(procedure.names)}"
+            )
+        if value is not _NO_ARGUMENT:
+            found[key] = value
+    return found
+
+
+def _value(node: Any) -> Any:
+    from sqlglot import exp  # noqa: PLC0415
+
+    if isinstance(node, exp.Null):
+        return _NO_ARGUMENT
+    if isinstance(node, exp.Literal | exp.Boolean | exp.Neg):
+        return node.to_py()
+    raise refusal(f"{node.sql('spark')} is no literal", "procedures take literals")

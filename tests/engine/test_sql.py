@@ -1,0 +1,416 @@
+"""`hudi_sql`: statements of Hudi's Spark SQL, against what they mean, and against Apache Hudi."""
+# ruff: noqa: S608 - statements are what is tested
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
+from hudi_conformance.runner.resources import suite_root
+from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+COLUMNS: Final = "id, city, fare, ts"
+FILL: Final = "(1, 1.0D, 3L, 'lima'), (2, 2.0D, 3L, 'oslo'), (3, 3.0D, 3L, 'lima'), (4, 4.0D, 3L, 'oslo')"
+Rows = dict[int, tuple[str, float, int]]
+
+
+def creation(name: str, path: object, kind: str = "mor", ordering: str = "ts", partition: str = "city") -> str:
+    """A table of fares."""
+    properties = [f"type = '{kind}'", "primaryKey = 'id'", "'hoodie.metadata.enable' = 'false'"]
+    properties += [f"preCombineField = '{ordering}'"] if ordering else []
+    by = f"partitioned by ({partition})" if partition else ""
+    columns = "id int, fare double, ts bigint, city string"
+    return f"create table {name} ({columns}) using hudi tblproperties ({', '.join(properties)}) {by} location '{path}'"
+
+
+@pytest.fixture
+def run(spark: Any, tmp_path: Path) -> Callable[[str], Any]:
+    """Carries out a statement on `t`, a filled table."""
+    hudi_sql(spark, creation("t", tmp_path / "t"))
+    hudi_sql(spark, f"insert into t values {FILL}")
+    return lambda text: hudi_sql(spark, text.replace("{path}", str(tmp_path / "t")))
+
+
+@pytest.fixture(scope="module")
+def kept(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a filled table, `kept`, for statements that change nothing."""
+    folder = tmp_path_factory.mktemp("kept")
+    hudi_sql(spark, creation("kept", folder / "t"))
+    hudi_sql(spark, f"insert into kept values {FILL}")
+    spark.createDataFrame([(1,)], "id int").createOrReplaceTempView("s")
+    return folder
+
+
+def rows_of(run: Callable[[str], Any]) -> Rows:
+    """What each key has."""
+    return {row.id: (row.city, row.fare, row.ts) for row in run(f"select {COLUMNS} from t").collect()}
+
+
+def times(spark: Any, path: Path) -> list[str]:
+    """The actions of the table."""
+    return [one.requested for one in HudiTable(spark, path).timeline()]
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+@pytest.mark.parametrize("ordering", ["ts", ""])
+def test_merges_are_what_their_clauses_say(spark: Any, tmp_path: Path, kind: str, ordering: str):
+    """Against the clauses over a dictionary, each merge one action; older rows lose where rows are ordered.
+
+    Rows come anew with higher ordering values than those that were deleted: as in released implementations, a lower one
+    would meet the row below the delete (MG-013).
+    """
+    path, drawn = tmp_path / "t", random.Random(kind + ordering)  # noqa: S311
+    hudi_sql(spark, creation("t", path, kind, ordering))
+    hudi_sql(spark, f"insert into t values {FILL}")
+    known: Rows = {1: ("lima", 1.0, 3), 2: ("oslo", 2.0, 3), 3: ("lima", 3.0, 3), 4: ("oslo", 4.0, 3)}
+    for step in range(3):
+        source = [
+            (n, ("lima", "oslo")[n % 2 == 0], float(step), drawn.choice([1, 100 * step]) + drawn.randint(1, 5), op)
+            for n in range(1, 8)
+            for op in [drawn.choice("diu")]
+        ]
+        values = ", ".join(f"({n}, '{city}', {fare}D, {ts}L, '{op}')" for n, city, fare, ts, op in source)
+        hudi_sql(
+            spark,
+            f"""merge into t using (select * from values {values} as s(id, city, fare, ts, op)) s on t.id = s.id
+                when matched and s.op = 'd' then delete
+                when matched and s.op = 'u' then update set fare = t.fare + s.fare * 10, ts = s.ts
+                when matched then update set *
+                when not matched and s.op <> 'd' then insert (id, city, fare, ts)
+                    values (s.id, s.city, -s.fare, s.ts + {100 * step + 100})""",
+        )
+        for n, city, fare, ts, op in source:
+            old = known.get(n)
+            if old is None:
+                known |= {} if op == "d" else {n: (city, -fare, ts + 100 * step + 100)}
+            elif op == "d":
+                del known[n]
+            elif not ordering or ts >= old[2]:
+                known[n] = (city, old[1] + fare * 10 if op == "u" else fare, ts)
+        assert rows_of(lambda text: hudi_sql(spark, text)) == known
+        assert len(times(spark, path)) == step + 2
+    assert not [one for one in check_table(path, deep=True) if one.level == "error"]
+
+
+# What Apache Hudi 1.1.1 carries out as the statement says, and this engine alike.
+MERGES: Final = (
+    (
+        "merge into {t} t using (select 1 id, 'lima' city, 9.0D fare, 5L ts union all select 7, 'oslo', 7.0D, 1L) s"
+        " on t.id = s.id when matched then update set * when not matched then insert *"
+    ),
+    (
+        "merge into {t} t using (select 1 id, 'lima' city, 9.0D fare, 1L ts) s on t.id = s.id"
+        " when matched then update set *"
+    ),
+    (
+        "merge into {t} t using (select 1 id, 'lima' city, 9.0D fare, 5L ts union all select 1, 'lima', 10.0D, 6L) s"
+        " on t.id = s.id when matched then update set *"
+    ),
+    (
+        "merge into {t} t using (select 1 id, 'oslo' city, 9.0D fare, 5L ts) s on t.id = s.id"
+        " when matched then update set *"
+    ),
+    (
+        "merge into {t} t using (select 5L ts, 9.0D fare, 'lima' city, 1 id union all select 5L, 3.0D, 'oslo', 41) s"
+        " on t.id = s.id when matched then update set * when not matched then insert *"
+    ),
+    (
+        "merge into {t} t using (select 31 id, 'lima' city, 9.0D fare, 5L ts) s on t.id = s.id"
+        " when not matched then insert (id, city, ts) values (s.id, s.city, s.ts)"
+    ),
+    (
+        "merge into {t} t using (select 1 id, 'lima' city, 9.0D fare, 5L ts) s on t.id = s.id"
+        " when matched and s.fare > 5 then update set fare = 100.0D, ts = s.ts when matched then delete"
+    ),
+    "update {t} set fare = fare * 2 where city = 'lima'",
+    "update {t} set fare = 77.0D, ts = 1L where id = 1",
+    "delete from {t} where fare > 1.5",
+    "insert into {t} (id, fare, ts, city) values (1, 50.0D, 1L, 'lima')",
+    "insert into {t} (id, city, ts) values (53, 'lima', 4L)",
+    "insert overwrite {t} partition (city = 'rome') values (62, 50.0D, 9L)",
+    "insert overwrite {t} values (61, 50.0D, 9L, 'lima')",
+    "alter table {t} drop partition (city = 'lima')",
+)
+
+
+# What Apache Hudi 1.1.1 carries out otherwise: rows that MERGE deletes stay, or are there twice, without ordering.
+DIFFERENCES: Final = (
+    (
+        (
+            "merge into {t} t using (select 1 id, 'lima' city) s on t.id = s.id and t.city = s.city"
+            " when matched then delete"
+        ),
+        "cow",
+        "",
+        [[2, "oslo", 2.0, 3], [3, "lima", 3.0, 3], [4, "oslo", 4.0, 3]],
+    ),
+    (
+        (
+            "merge into {t} t using (select 4 id, 'lima' city, 9.0D fare, 5L ts union all select 4, 'lima', 9.0D, 5L) s"
+            " on t.id = s.id when not matched then insert *"
+        ),
+        "mor",
+        "",
+        [
+            [1, "lima", 1.0, 3],
+            [2, "oslo", 2.0, 3],
+            [3, "lima", 3.0, 3],
+            [4, "lima", 9.0, 5],
+            [4, "oslo", 4.0, 3],
+        ],
+    ),
+)
+
+
+@pytest.mark.peers
+@pytest.mark.timeout(900)
+def test_statements_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
+    """Of both types, with and without ordering, in turn; each on a table of its own."""
+    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
+    if why and not peers_required():
+        pytest.skip(f"Apache Hudi is not asked: {why}")
+    assert not why, why
+    shapes = [(kind, ordering) for kind in ("cow", "mor") for ordering in ("ts", "")]
+    cases = [(statement, *shape) for statement, shape in zip(MERGES, cycle(shapes), strict=False)]
+    cases += [(statement, kind, ordering) for statement, kind, ordering, _ in DIFFERENCES]
+
+    def statements(side: str, number: int) -> list[str]:
+        statement, kind, ordering = cases[number]
+        name = f"{side}{number}"
+        made = creation(name, tmp_path / name, kind, ordering)
+        return [made, f"insert into {name} values {FILL}", statement.format(t=name), f"select {COLUMNS} from {name}"]
+
+    given, found = tmp_path / "given.json", tmp_path / "found.json"
+    given.write_text(json.dumps([statements("theirs", number) for number in range(len(cases))]), "utf-8")
+    command = [sys.executable, str(Path(__file__).with_name("apache_sql.py")), str(given), str(found)]
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    theirs = json.loads(found.read_text("utf-8"))
+    for number, case in enumerate(cases):
+        for text in statements("ours", number):
+            rows = hudi_sql(spark, text)
+        ours = sorted(map(list, rows.collect()), key=repr)
+        if number < len(MERGES):
+            assert [case, ours] == [case, theirs[number]]
+        else:
+            assert ours == DIFFERENCES[number - len(MERGES)][3]
+            assert ours != theirs[number]
+
+
+def test_statements_write_what_they_say(spark: Any, run: Callable[[str], Any], tmp_path: Path):
+    """By name and by path, with subqueries; the view of the name shows each write."""
+    run("update t set fare = 0 where false")
+    done = run("update t set fare = (select max(fare) from t) + id where city = 'oslo'").collect()[0]
+    assert (done.operation, done.rows_updated, done.rows_deleted) == ("UPSERT", 2, 0)
+    assert done.instant == times(spark, tmp_path / "t")[-1]
+    assert rows_of(run)[4] == ("oslo", 8.0, 3)
+    assert spark.sql("select fare from t where id = 2").collect()[0][0] == 6.0
+    run("delete from hudi.`{path}` where id in (select id from t where fare > 7)")
+    run("insert into hudi.`{path}` (city, id, ts) select 'rome', 9, 1")
+    run("insert into t partition (city = 'rome') values (10, 2, 1)")
+    assert rows_of(run) == {
+        1: ("lima", 1.0, 3),
+        2: ("oslo", 6.0, 3),
+        3: ("lima", 3.0, 3),
+        9: ("rome", None, 1),
+        10: ("rome", 2.0, 1),
+    }
+    old = run(f"select count(*) from t timestamp as of '{times(spark, tmp_path / 't')[0]}'").collect()
+    assert old[0][0] == 4
+    joined = run(
+        "with rich as (select * from t where fare > 2) select count(*) from rich join hudi.`{path}` x on x.id = rich.id"
+    )
+    assert joined.collect()[0][0] == 2
+    run("set hoodie.datasource.overwrite.mode = dynamic")
+    run("insert overwrite t select * from t where id = 9")
+    run("reset hoodie.datasource.overwrite.mode")
+    assert sorted(rows_of(run)) == [1, 2, 3, 9]
+    run("alter table t drop partition (city = 'lima')")
+    run("insert overwrite t partition (city = 'oslo') select id, fare, ts from t where false")
+    assert sorted(rows_of(run)) == [9]
+    run("insert overwrite t select 5, 5.0D, 5L, 'lima'")
+    assert sorted(rows_of(run)) == [5]
+    assert not [name for name in spark.catalog.listTables() if name.name.startswith("hudi_sql_")]
+
+
+def test_tables_are_made_named_and_altered(spark: Any, tmp_path: Path):
+    """With rows of a query, for a table that is there, and through changes of columns."""
+    path = tmp_path / "made"
+    hudi_sql(
+        spark,
+        f"""create table if not exists hudi.`{path}` (
+            city string, id int not null comment 'a number', fare decimal(5, 2)
+            ) using hudi options (primaryKey 'id', type = 'cow') partitioned by (city)""",
+    )
+    hudi_sql(spark, f"create table named using hudi location '{path}'")
+    hudi_sql(spark, f"create table if not exists named (id int) using hudi location '{path}'")
+    hudi_sql(spark, "insert into named values (1, 2, 'lima')")
+    info = HudiTable(spark, path).info()
+    assert (info.record_key, info.partition_by, info.schema.names) == (("id",), ("city",), ["id", "fare", "city"])
+    for change in (
+        "add columns (note string comment 'free' after id, tax float)",
+        "rename column note to remark",
+        "alter column tax type double",
+        "alter column tax comment 'in percent'",
+        "alter column fare first",
+        "alter column remark after tax",
+        "alter column id drop not null",
+        "drop column remark",
+    ):
+        hudi_sql(spark, f"alter table named {change}")
+    assert HudiTable(spark, path).info().schema.names == ["fare", "id", "tax", "city"]
+    hudi_sql(spark, "alter table named rename to renamed")
+    hudi_sql(spark, "insert into renamed (id, tax, city) values (2, 0.5, 'oslo')")
+    copy = tmp_path / "copy"
+    hudi_sql(
+        spark,
+        f"""create table copied using hudi tblproperties (primaryKey = 'id', orderingFields = 'tax') location '{copy}'
+            as select * from renamed where id > 1""",
+    )
+    assert read_arrow(copy).to_pylist() == [{"fare": None, "id": 2, "tax": 0.5, "city": "oslo"}]
+    with pytest.raises(HudiError, match="no Hudi table of this session"):
+        hudi_sql(spark, "insert into named values (1)")
+
+
+def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any], tmp_path: Path):
+    path = tmp_path / "t"
+    run("update t set fare = 9 where id = 1")
+    first, second = times(spark, path)
+    shown = run("call show_commits(table => 't', limit => 1)").collect()
+    assert [(one.commit_time, one.total_update_records_written) for one in shown] == [(second, 1)]
+    run(f"call create_savepoint('t', '{first}', 'me', 'before the update')")
+    assert [one.savepoint_time for one in run("call show_savepoints('t')").collect()] == [first]
+    assert run("call run_compaction(op => 'schedule', table => 't')").collect()[0].operation == "SCHEDULE_COMPACTION"
+    assert run("call show_compaction(table => '{path}')").count() == 1
+    run("call run_compaction(op => 'run', table => 't')")
+    assert run("call show_compaction(table => 't')").count() == 0
+    run("call run_clustering(table => 't', order => 'fare')")
+    run("call run_clean(table => 't', retain_commits => 1)")
+    run("call rollback_to_savepoint('t', '%s')" % first)  # noqa: UP031 - the path stands in braces
+    assert rows_of(run)[1] == ("lima", 1.0, 3)
+    run(f"call delete_savepoint('t', '{first}')")
+    run("insert into t values (5, 5, 5, 'lima')")
+    newest = times(spark, path)[-1]
+    run(f"call rollback_to_instant(table => 't', instant_time => '{newest}')")
+    assert sorted(rows_of(run)) == [1, 2, 3, 4]
+    assert {one.key: one.value for one in run("call show_table_properties('t')").collect()}["hoodie.table.name"] == "t"
+    assert run("call show_timeline(table => 't', limit => 3)").count() == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("selec 1", "does not parse|no statement"),
+        ("select 1; select 2", "2 statements"),
+        ("drop table kept", "no statement of hudi_sql"),
+        ("truncate table kept", "no statement of hudi_sql"),
+        ("create table u (id int) using parquet", "USING hudi"),
+        ("create table u (id int) using hudi tblproperties (owner = 'me')", "is no property"),
+        ("create table u (id int) using hudi tblproperties ('hoodie.recordkey' = 'id')", "no known option"),
+        ("create table u (id int primary key) using hudi", "a column has a type"),
+        ("create table u (id int) using hudi partitioned by (bucket(4, id))", "name columns"),
+        ("create table u (id int) using hudi location '{path}'", "there is a table in"),
+        ("insert into nowhere values (1)", "no Hudi table of this session"),
+        ("insert into kept values (1, 2)", "the query has 2 columns, and the table takes 4: id, fare, ts, city"),
+        ("insert into kept (id, nothing) values (1, 2)", "no column 'nothing'"),
+        ("insert into kept (id, ID) values (1, 2)", "a column twice"),
+        ("insert into kept values (1, 'x', 3, 'lima')", "'fare' is double, and the value is string"),
+        ("insert into kept partition (fare = 1) values (1, 2, 3)", "is no partition column"),
+        ("update kept set id = 2", "a record key field"),
+        ("update kept set city = 'rome' where id = 1", "a partition field"),
+        ("update kept set fare = 1, fare = 2", "assigned twice"),
+        ("update kept set nothing = 1", "no column 'nothing'"),
+        ("update kept set fare = 1 order by id limit 1", "UPDATE with"),
+        ("delete from kept limit 1", "DELETE with LIMIT"),
+        ("with w as (select 1 id) delete from kept where id in (select id from w)", "DELETE with WITH"),
+        ("merge into kept t using s on t.id = s.id when not matched by source then delete", "NOT MATCHED BY SOURCE"),
+        (
+            "merge into kept t using (select 1 id) s on t.id = s.id when matched then delete",
+            "compare the partition columns",
+        ),
+        (
+            "merge into kept t using (select 1 id, 'x' city) s on t.id = s.id when matched then update set *",
+            "has no column 'fare'",
+        ),
+        ("merge into kept t using (select 1 id, 'x' city) s on t.id > s.id when matched then delete", "is no equality"),
+        (
+            (
+                "merge into kept t using (select 1 id, 'x' city) s on t.id = s.id and s.city = 'x'"
+                " when matched then delete"
+            ),
+            "names no column",
+        ),
+        ("alter table kept set tblproperties ('a' = 'b')", "adds, drops, renames"),
+        ("alter table kept drop column id", "SCHEMA_INCOMPATIBLE"),
+        ("alter table kept drop partition (fare = 1)", "is no partition column"),
+        ("select * from kept version as of 3", "TIMESTAMP AS OF"),
+        ("select * from kept timestamp as of 'yesterday'", "is no instant"),
+        ("call show_commit(table => 'kept')", "did you mean show_commits"),
+        ("call show_commits(table => 'kept', limits => 1)", "limits is no argument"),
+        ("call show_commits(limit => 1)", "needs a table"),
+        ("call rollback_to_savepoint('kept')", "needs instant_time"),
+        ("call rollback_to_savepoint('kept', '20250101000000000')", "no savepoint"),
+    ],
+)
+def test_what_is_not_carried_out_is_refused_before_any_effect(spark: Any, kept: Path, text: str, match: str):
+    before = times(spark, kept / "t")
+    with pytest.raises((HudiError, UnsupportedFeature), match=match):
+        hudi_sql(spark, text.replace("{path}", str(kept / "t")))
+    assert times(spark, kept / "t") == before
+    assert len(list(kept.iterdir())) == 1
+    assert not [name for name in spark.catalog.listTables() if name.name.startswith("hudi_sql_")]
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("insert into kept values (3000000000, 2, 3, 'lima')", "'id' cannot hold a value of bigint"),
+        ("update kept set ts = fare + 0.5D where id = 1", "'ts' cannot hold a value of double"),
+        (
+            (
+                "merge into kept t using (select 1 id, 'lima' old, 'rome' city) s on t.id = s.id and t.city = s.old"
+                " when matched then update set city = s.city"
+            ),
+            "would change 'city'",
+        ),
+        (
+            "merge into kept t using (select 1 id, 'lima' city) s on t.id = s.id when matched then update set id = 8",
+            "would change 'id'",
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_stored_leaves_nothing(spark: Any, kept: Path, text: str, match: str):
+    before = read_arrow(kept / "t")
+    with pytest.raises(HudiError, match=match):
+        hudi_sql(spark, text)
+    assert read_arrow(kept / "t") == before
+    assert not [one for one in HudiTable(spark, kept / "t").timeline() if one.state != "COMPLETED"]
+
+
+def test_a_registered_view_is_a_name_of_its_table(spark: Any, tmp_path: Path):
+    """Of a table that no statement made, its partition column in the middle."""
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "city",
+    }
+    rows = spark.createDataFrame([(1, "lima", 1.0)], "id int, city string, fare double")
+    save(rows, tmp_path / "t", options)
+    HudiTable(spark, tmp_path / "t").register_view("trips")
+    hudi_sql(spark, "insert into trips values (2, 2.0, 'oslo')")
+    hudi_sql(spark, "insert into trips select * from trips where id = 1")
+    found = hudi_sql(spark, "select * from trips where id = 2")
+    assert found.columns[5:] == ["id", "fare", "city"]
+    assert found.collect()[0].city == "oslo"
+    assert hudi_sql(spark, "select id from trips").count() == 3
