@@ -357,7 +357,6 @@ class Writes:
 
         One that completes later upserts what is there where it is: whether others were in its way changes no key.
         """
-        self.served.interrupted = True
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         several = failed_writes_policy(self.shape) == "LAZY"
         if several and free and not self.served.pending and self.choices.chance(60):
