@@ -11,7 +11,7 @@ from hudi_model.actions import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.metadata import valid
-from hudi_model.tables import Table
+from hudi_model.tables import Evidence, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write
 from hudi_model_tools.checks.metadata import agrees
@@ -159,3 +159,12 @@ def test_without_statistics_nothing_is_wrong(table: Table) -> None:
 def test_what_an_index_may_say(kind: str, stored: Any, held: Any, agreed: bool) -> None:
     """Bounds of nothing but nulls say nothing, those of a partition may be wide, a filter may say too much."""
     assert agrees(IndexDefinition(kind, kind), stored, held) is agreed
+
+
+@pytest.mark.parametrize(("typed", "clauses"), [(frozenset({LOWER.name}), ["IX-004"]), (frozenset(), [])])
+def test_an_index_of_the_first_version_states_no_types(table: Table, typed: frozenset[str], clauses: list[str]) -> None:
+    """Also a table that was made in version 9 may have been in version 8: what statistics state decides."""
+    shown = Evidence(index_versions={LOWER.name: "V1"}, typed_indexes=typed)
+    found = violations(replace(table, evidence=shown))
+
+    assert [one.clause for one in found if one.where == LOWER.name] == clauses

@@ -57,4 +57,4 @@ for _name, (_clauses, _sentence, _place) in _BLIND.items():
     "hudi_model_tools.checks.definition.versions_of",
 )
 def _index_versions_unchecked(_: Function) -> Function:
-    return lambda _name, _view: ("V1", "V2")
+    return lambda _name, _view, _evidence: ("V1", "V2")

@@ -115,7 +115,7 @@ def plans_apart(case: WritingCase) -> None:
 
     Given a planned compaction that waits, and more logs on its slices.
     When a log compaction is planned; and again once the only write to one more slice was rolled back.
-    Then there is nothing to plan, until the compaction has completed and logs have come again; that slice stays as it is.
+    Then there is nothing to plan until the compaction has completed and logs have come again; that slice stays.
     """
     logged(case)
     plan = case.schedule("compaction", COMPACTION_DUE)
