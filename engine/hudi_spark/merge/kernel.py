@@ -169,6 +169,9 @@ def incoming_records(
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
     natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
+    if rule.merger is not None:
+        # A merger sees no other sign that a delete has no ordering value.
+        ordering = [pc.if_else(unconditional, pa.scalar(None, one.type), one) for one in ordering]
     if rule.plain_marks:
         natural = pc.or_(natural, pc.or_(flagged, marked))
     deleted = pc.or_(pc.or_(flagged, marked), unconditional)
