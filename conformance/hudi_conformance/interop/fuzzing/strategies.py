@@ -168,10 +168,7 @@ def _with_merging(choices: Choices, shape: TableShape) -> TableShape:
     """The table with a payload class or a merger in place of its mode."""
     merging = [{PAYLOAD: f"{_PACKAGE}OverwriteNonDefaultsWithLatestAvroPayload"}]
     if shape.ordering:
-        merging.append({PAYLOAD: f"{_PACKAGE}PartialUpdateAvroPayload"})
-        if shape.version != _MERGERS_SINCE:
-            # Of version 8 1.0.2 states custom merging beside this class, 1.1.1 event time: it means the same (PL-005).
-            merging.append({PAYLOAD: f"{_PACKAGE}EventTimeAvroPayload"})
+        merging += [{PAYLOAD: f"{_PACKAGE}{name}"} for name in ("PartialUpdateAvroPayload", "EventTimeAvroPayload")]
     if shape.version >= _MERGERS_SINCE:
         if "number" not in shape.record_key:
             merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
