@@ -12,6 +12,7 @@ from hudi_conformance.corpus.writing.steps import Done, WritingCase
 DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 TABLES: Final = shapes(types=(MOR,))
 LATER: Final = shapes((8, 9), (MOR,))
+_TWO_WRITERS: Final = {**OPTIMISTIC, **SHARED_LOCK}
 _ONE_BUCKET: Final = {**LOGGING, "hoodie.bucket.index.num.buckets": "1"}
 
 
@@ -45,21 +46,13 @@ def result(case: WritingCase) -> None:
 
 @writing(
     "log_compaction/without_a_gap",
-    shapes(types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+    (
+        *shapes(types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+        *shapes((6,), (MOR,), _TWO_WRITERS, merge_mode="COMMIT_TIME_ORDERING", label="beside_a_writer"),
+        *shapes((8, 9), (MOR,), _ONE_BUCKET, merge_mode="COMMIT_TIME_ORDERING", ordering=(), label="beside_a_writer"),
+    ),
     "LC-003 LC-005",
-    "plan-skips-a-log",
-)
-@writing(
-    "log_compaction/without_a_gap",
-    shapes((8, 9), (MOR,), _ONE_BUCKET, merge_mode="COMMIT_TIME_ORDERING", ordering=(), label="beside_a_writer"),
-    "LC-003 LC-005",
-    "log-compaction-over-a-gap",
-)
-@writing(
-    "log_compaction/without_a_gap",
-    shapes((6,), (MOR,), {**OPTIMISTIC, **SHARED_LOCK}, merge_mode="COMMIT_TIME_ORDERING", label="beside_a_writer"),
-    "LC-003 LC-005",
-    "log-compaction-waits-for-writers",
+    "",
 )
 def without_a_gap(case: WritingCase) -> None:
     """A block between others is compacted too, and the new log stands where the newest of them stood.
@@ -71,6 +64,8 @@ def without_a_gap(case: WritingCase) -> None:
     Then the second version stands, and the later update over it.
     """
     beside, later = bool(case.shape.label), case.shape.has_completion_times
+    waits = "log-compaction-over-a-gap" if later else "log-compaction-waits-for-writers"
+    case.shows(kills=waits if beside else "plan-skips-a-log")
     case.create()
     case.write("insert", fleet(10))
     case.write("upsert", rides(20, ("r01", "r02")))
