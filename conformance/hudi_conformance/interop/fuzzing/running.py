@@ -87,7 +87,7 @@ class _Run:
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
         self.queries = self.refused = 0
         self.unsupported: dict[str, None] = {}
-        self.begun: set[int] = set()
+        self.started: set[int] = set()
 
     def played(self) -> Played:
         for executor in self.executors:
@@ -95,8 +95,8 @@ class _Run:
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
-        if self.begun:
-            # Nothing that is begun outlives its table.
+        if self.started:
+            # Nothing that was started outlives its table.
             self._end_processes()
         return Played(failure, self.queries, self.refused, tuple(self.unsupported), timeline)
 
@@ -134,7 +134,7 @@ class _Run:
         for done, one in zip(self.done, answers, strict=True):
             noted(done, step, one.content if one.is_result else None)
         if step.operation in {COMMIT, ABORT} and all(one.is_result for one in answers):
-            self.begun.discard(step.target)
+            self.started.discard(step.target)
         return failure
 
     def _executed(self, number: int, step: Step, planned: list[Answer]) -> tuple[Failure | None, list[Answer]]:
@@ -163,7 +163,7 @@ class _Run:
         """A write goes as far as its step says; its process ends, or keeps what it has begun."""
         params = {**step.params(self.case.shape), "txn": transaction(number)}
         failure, answers = None, list[Answer]()
-        self.begun.add(number)
+        self.started.add(number)
         for phase in step.phases:
             answers = self._both(phase, [params] * 2, step.input())
             failure = self._agreed(number, f"{phase} {step.operation}", answers)
@@ -176,7 +176,7 @@ class _Run:
         return failure
 
     def _end_processes(self) -> None:
-        self.begun.clear()
+        self.started.clear()
         for side in self.sides:
             if not side.only_reads:
                 side.adapter.kill()

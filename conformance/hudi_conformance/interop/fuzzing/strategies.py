@@ -120,17 +120,13 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     """A table and writes to it, within limits."""
     choices = Choices(draw)
     shape = _shape(choices, limits)
-    # What of a mark or of a partition's value a payload completes nothing settles.
-    marked = limits.marked_rows and choices.chance(40) and not completes(shape)
+    marked = limits.marked_rows and choices.chance(40)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
     columns = (*shape.columns, _MARK) if marked else shape.columns
     may_double = not (once or fills_small_files(shape))
     writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
         writes.values = row_values(shape)
-        if completes(shape):
-            given = {name: [one for one in writes.values[name] if one is not None] for name in shape.partition_by}
-            writes.values = {**writes.values, **given}
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
     # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
