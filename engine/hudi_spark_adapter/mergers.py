@@ -70,7 +70,7 @@ class GreaterOfTwo:
 
     def merge(self, older: Versions, newer: Versions, context: MergeContext) -> Versions:
         """One of the two, whole; of partial updates the winner, completed from the other."""
-        first, second = (_ranks(versions, _columns(context)) for versions in (older, newer))
+        first, second = (_ranks(versions, context) for versions in (older, newer))
         greater = pa.repeat(pa.scalar(value=False), len(newer))
         for one, other in reversed(list(zip(first, second, strict=True))):
             greater = pc.or_kleene(pc.greater(one, other), pc.and_kleene(pc.equal(one, other), greater))
@@ -113,16 +113,17 @@ def _union(older: pa.Array, newer: pa.Array) -> pa.Array:
     )
 
 
-def _ranks(versions: Versions, names: tuple[str, ...]) -> list[pa.Array]:
-    """What a version competes with: a record's columns, a tombstone's ordering values."""
+def _ranks(versions: Versions, context: MergeContext) -> list[pa.Array]:
+    """What a version competes with: a record's columns, a tombstone's ordering values of the same names."""
     ordering = versions.ordering.combine_chunks()
+    deletes = pc.or_(versions.deleted, pc.invert(versions.known))
     ranks = []
-    for index, name in enumerate(names):
+    for name in _columns(context):
         column = versions.column(name)
-        if index < ordering.num_columns:
-            stated = ordering.column(index).combine_chunks().cast(column.type)
-            column = pc.if_else(versions.known, column, stated)
-        ranks.append(column)
+        stated = pa.nulls(len(column), column.type)
+        if name in context.ordering[: ordering.num_columns]:
+            stated = ordering.column(context.ordering.index(name)).combine_chunks().cast(column.type)
+        ranks.append(pc.if_else(deletes, stated, column))
     return ranks
 
 

@@ -202,9 +202,10 @@ def greater_of_two(rule: MergeRule, older: Version, newer: Version) -> Version:
 
 
 def columns_or_ordering(rule: MergeRule, version: Version) -> tuple[Value, ...] | None:
-    """The values of a row's columns, or a tombstone's ordering values; None where any is missing."""
-    found = tuple(data_of(version).get(name) for name in columns_of(rule))
-    return version.ordering if version.record is None else None if None in found else found
+    """The values of a row's columns; a tombstone has those that are ordering fields. None where any is missing."""
+    known = data_of(version) if version.record else dict(zip(rule.ordering, version.ordering or (), strict=False))
+    found = tuple(known.get(name) for name in columns_of(rule))
+    return None if None in found else found
 
 
 def counted(rule: MergeRule, older: Version, newer: Version) -> Version:

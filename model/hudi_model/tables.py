@@ -121,6 +121,8 @@ class Evidence:
     """The indexes that the file of definitions has; None where there is no such file."""
     index_versions: Mapping[str, str] = field(default_factory=dict)
     """The version that each definition of an index has."""
+    typed_indexes: frozenset[str] = frozenset()
+    """The indexes whose statistics say the type of their values."""
     deep: bool = False
     """Whether rows were read, and not only what files say of themselves."""
 

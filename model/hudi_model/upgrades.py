@@ -46,6 +46,7 @@ from hudi_model.tables import Manifest, Table, open_table
 from hudi_model.time import InstantTime
 
 V6, V8, V9 = 6, 8, 9
+INITIAL = "hoodie.table.initial.version"
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"
 ONLY_IN_9 = ("hoodie.table.partial.update.mode", DELETE_FIELD, DELETE_MARKER, UNAVAILABLE)
 """What stands for payload classes; other properties of merging are a merger's own, and stay."""
@@ -184,7 +185,8 @@ def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str
         return {**rest, LAYOUT: "1", PARTITION: fields, PAYLOAD: payload_in_6(properties, payload)}
     mode = MODE_OF_PAYLOAD.get(name, MergeMode.CUSTOM)
     named = {PAYLOAD: payload, MODE: mode.value, STRATEGY: STRATEGY_OF_MODE.get(mode, BY_PAYLOAD)} if payload else {}
-    return {**rest, **named, **(LAYOUT_2 if version == V6 else {})}
+    first = {INITIAL: rest.get(INITIAL, str(V6)), **LAYOUT_2} if version == V6 else {}
+    return {**rest, **named, **first}
 
 
 def payload_in_8(properties: dict[str, str]) -> str:

@@ -15,7 +15,7 @@ from hudi_model.files import Field, Record, Schema
 from hudi_model.indexes import record_index_group
 from hudi_model.metadata import valid
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table
+from hudi_model.tables import Evidence, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write
 from hudi_model_tools.checks.metadata import agrees, entry_violations, metadata_view
@@ -186,3 +186,12 @@ def test_entries_lie_in_the_groups_of_their_keys(name: str) -> None:
     (index,) = (one for one in made.metadata.indexes if one.kind == "record_index")
     found = list(entry_violations(index, view, snapshot_slices(view)))
     assert {one.clause for one in found} == ({"IX-020"} if "bad" in name else set())
+
+
+@pytest.mark.parametrize(("typed", "clauses"), [(frozenset({LOWER.name}), ["IX-004"]), (frozenset(), [])])
+def test_an_index_of_the_first_version_states_no_types(table: Table, typed: frozenset[str], clauses: list[str]) -> None:
+    """Also a table that was made in version 9 may have been in version 8: what statistics state decides."""
+    shown = Evidence(index_versions={LOWER.name: "V1"}, typed_indexes=typed)
+    found = violations(replace(table, evidence=shown))
+
+    assert [one.clause for one in found if one.where == LOWER.name] == clauses

@@ -8,6 +8,8 @@ from typing import Final, TypeAlias
 from hudi_format.base.bloom_filters import decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
+from hudi_format.metadata.records import ColumnStats
+from hudi_format.metadata.wrapped_values import ValueKind
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, in_threads, open_storage
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
@@ -23,7 +25,7 @@ from hudi_conformance.bridge.damage import damaged, decoded
 from hudi_conformance.bridge.file_contents import UNREAD, load_base_file, load_log_file, log_file
 from hudi_conformance.bridge.loading import METADATA_FOLDER, PROPERTIES_FILE, DataFiles, load, load_table, with_metadata
 from hudi_conformance.bridge.metadata_entries import IndexForm
-from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
+from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles, stored_records
 from hudi_conformance.bridge.metadata_names import HashedNames
 from hudi_conformance.bridge.remembering import RememberedTables
 
@@ -179,6 +181,7 @@ def _evidence(
         damages=(*damages, *([stored] if isinstance(stored, Damaged) else [])),
         definitions=tuple(map(_defined, definitions)) if isinstance(stored, tuple) else None,
         index_versions={one.name: one.version for one in definitions},
+        typed_indexes=_typed(storage, [one.name for one in definitions]) if deep else frozenset(),
         deep=deep,
     )
 
@@ -207,6 +210,20 @@ def _depths(storage: Storage, statuses: Iterable[FileStatus]) -> tuple[dict[str,
 
 def _defined(one: StoredDefinition) -> IndexDefinition:
     return IndexDefinition(one.name, one.kind, one.function, one.source_fields)
+
+
+def _typed(storage: Storage, names: Iterable[str]) -> frozenset[str]:
+    """The indexes with statistics that say the type of their values."""
+    inner = ReadOnlyStorage(storage, METADATA_TABLE)
+    return frozenset(
+        name
+        for name in names
+        if any(isinstance(one.content, ColumnStats) and _has_type(one.content) for one in stored_records(inner, name))
+    )
+
+
+def _has_type(statistics: ColumnStats) -> bool:
+    return statistics.value_type is not None and statistics.value_type.kind is not ValueKind.V1
 
 
 def _definitions(storage: Storage, table: Table) -> tuple[StoredDefinition, ...] | None:

@@ -7,6 +7,8 @@ from typing import Final
 from hudi_format.errors import FormatError
 from hudi_format.log.changes import LoggingMode
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
+from hudi_format.metadata.records import ColumnStats
+from hudi_format.metadata.wrapped_values import ValueKind
 from hudi_format.storage import Storage
 from hudi_format.table.no_table import no_table
 from hudi_format.table.properties import parse_properties
@@ -19,11 +21,14 @@ from hudi_spark.metadata import BUILDING_KEY, indexes_of, read_definitions
 from hudi_spark.schema import table_schema
 from hudi_spark.table_state import (
     BACKUP_FILE,
+    EVERYTHING,
     MERGE_MODES,
     PROPERTIES_FILE,
+    NoMetadata,
     TableConfiguration,
     faults_of_file,
     faults_of_table,
+    open_metadata_table,
     plain_configuration,
 )
 from hudi_spark.write import TRANSLATED
@@ -144,7 +149,6 @@ def _check_merging(configuration: TableConfiguration, violations: Violations) ->
         violations.error("MG-016", PROPERTIES_FILE, f"{message} are not one way of merging")
 
 
-_INITIAL_VERSION: Final = "hoodie.table.initial.version"
 _FIRST_WITH_TYPES: Final = 9
 
 
@@ -173,16 +177,25 @@ def _check_fields(state: TableState, violations: Violations) -> None:
 
 
 def _check_indexes(state: TableState, violations: Violations) -> None:
-    """Clauses: IX-004."""
+    """What the statistics say decides: a table that was made in version 9 may have been in version 8 since.
+
+    Clauses: IX-004.
+    """
     configuration = state.configuration
     with Violations().noting():
         for name, one in read_definitions(state.storage, configuration.properties).items():
             typed = name in {Partition.COLUMN_STATS, Partition.PARTITION_STATS}
             typed = typed or is_expression_index(name) or is_secondary_index(name)
-            is_new = configuration.properties.get(_INITIAL_VERSION, "").strip() == str(_FIRST_WITH_TYPES)
-            if configuration.version < _FIRST_WITH_TYPES or not typed:
-                wanted = {"V1"}
-            else:
-                wanted = {"V2"} if is_new else {"V1", "V2"}
-            if one.version not in wanted:
+            wanted = {"V1", "V2"} if typed and configuration.version >= _FIRST_WITH_TYPES else {"V1"}
+            if one.version not in wanted or (one.version == "V1" and "V2" in wanted and _states_types(state, name)):
                 violations.error("IX-004", name, f"version {one.version} is none of such an index in this table")
+
+
+def _states_types(state: TableState, index: str) -> bool:
+    """Whether statistics of an index say the type of their values."""
+    metadata = open_metadata_table(state.storage, state.configuration, state.contents.timeline)
+    if isinstance(metadata, NoMetadata) or index not in metadata.indexes:
+        return False
+    held = (record.content for record in metadata.indexes[index].records(EVERYTHING).values())
+    types = (one.value_type for one in held if isinstance(one, ColumnStats))
+    return any(one is not None and one.kind is not ValueKind.V1 for one in types)

@@ -43,7 +43,7 @@ from hudi_spark.table_state import (
 )
 
 _COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
-_INITIAL_VERSION: Final = "hoodie.table.initial.version"
+INITIAL_VERSION: Final = "hoodie.table.initial.version"
 _FIRST_WITH_COMPLETION_TIMES: Final = 8
 
 _Named = tuple[TimelineFileName, str]
@@ -115,7 +115,7 @@ def times_are_generated(configuration: TableConfiguration) -> bool:
 
     Clauses: TL-024, VR-006.
     """
-    text = configuration.properties.get(_INITIAL_VERSION, "").strip()
+    text = configuration.properties.get(INITIAL_VERSION, "").strip()
     return text.isdecimal() and int(text) >= _FIRST_WITH_COMPLETION_TIMES
 
 

@@ -30,7 +30,7 @@ from hudi_spark.merge.log_records import (
     stored_ordering,
     version_schema,
 )
-from hudi_spark.merge.pairwise import fold_custom_logs, fold_logs, merge_completing, merge_custom
+from hudi_spark.merge.pairwise import combine_custom, fold_custom_logs, fold_logs, merge_completing, merge_custom
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.schema import one_chunk
 from hudi_spark.table_state import COMMIT_TIME
@@ -169,6 +169,9 @@ def incoming_records(
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
     natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
+    if rule.merger is not None:
+        # A merger sees no other sign that a delete has no ordering value.
+        ordering = [pc.if_else(unconditional, pa.scalar(None, one.type), one) for one in ordering]
     if rule.plain_marks:
         natural = pc.or_(natural, pc.or_(flagged, marked))
     deleted = pc.or_(pc.or_(flagged, marked), unconditional)
@@ -191,6 +194,11 @@ def combined(
     if pc.count_distinct(met_by).as_py() == rows.num_rows:
         return rows
     records = incoming_records(rows, rule, missing=missing, keys=met_by)
+    if rule.merger is not None:
+        deleted, merged = combine_custom(records, rule, rule.merger)
+        # What the merger itself deletes has no mark, by which a write would know it.
+        marked = pc.or_(flagged_deletes(merged), marked_deletes(merged, rule))
+        return merged.filter(pc.or_(pc.invert(deleted), marked))
     alive = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows.num_rows)])
     place = records.versions.column_names.index("deleted")
     versions = records.versions.set_column(place, "deleted", alive)

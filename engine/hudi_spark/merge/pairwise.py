@@ -330,10 +330,23 @@ def fold_custom_logs(records: LogRecords, rule: MergeRule, carried: CarriedMerge
 
     Clauses: LC-004, RM-001.
     """
+    folding, merged = _folded(records, rule, carried)
+    return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED)))).rows
+
+
+def combine_custom(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> tuple[pa.ChunkedArray, pa.Table]:
+    """Of each key whether its versions end in a delete, and the row that they end in, which a delete has, too.
+
+    Clauses: MG-017, RM-001.
+    """
+    folding, merged = _folded(records, rule, carried)
+    return merged.column(_DELETED), folding.versions(merged).rows
+
+
+def _folded(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> "tuple[_Custom, pa.Table]":
     unset = tuple(sorted({name for out, _ in records.missing for name in out}))
     folding = _Custom(records.rows.schema, rule, carried, unset)
-    merged = fold(folding.log_versions(records), folding.pair)
-    return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED)))).rows
+    return folding, fold(folding.log_versions(records), folding.pair)
 
 
 class _Custom:

@@ -37,7 +37,6 @@ from hudi_spark.schema import one_chunk
 from hudi_spark.services.compaction import Kind, PlannedSlice, Shared, carry_out, refuse_missing, with_operation_field
 from hudi_spark.services.compaction_planning import (
     LOG_BYTES,
-    awaits_writes,
     candidates,
     deltacommits_since,
     last_of,
@@ -181,8 +180,6 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
     """
     refuse_copy_on_write(snapshot, "compacted")
     least = work.options.number(_THRESHOLD)
-    if awaits_writes(snapshot):
-        return None
     found = candidates(work, snapshot)
     could = tuple(one for one in found.slices if not _has_gap(one, snapshot))
     taken = _with_enough(work, snapshot, could, least)
@@ -215,8 +212,12 @@ def _was_log_compaction(instant: Instant) -> bool:
 def _has_gap(one: FileSlice, snapshot: Snapshot) -> bool:
     """Whether a write that began before the newest log may still put a block between those that are there.
 
+    In version 6 blocks are in the order in which they were appended: what completes later is not before them.
+
     Clauses: LC-003.
     """
+    if not snapshot.configuration.has_completion_times:
+        return False
     pending = [one.requested for one in snapshot.timeline.pending("deltacommit")]
     return bool(pending) and max(_instants(one), default="") > min(pending)
 

@@ -346,12 +346,10 @@ def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
 
 
 def _version_8(merging: _Merging) -> dict[str, str]:
-    """Apache Hudi 1.0 counts the event time payload among the custom ones.
+    """What Apache Hudi 1.1 states; 1.0 counted the event time payload among the custom ones.
 
-    Clauses: MG-015.
+    Clauses: MG-015, PL-005.
     """
-    if payload_name(merging.payload) == "EventTimeAvroPayload":
-        merging = _Merging("CUSTOM", merging.payload, "")
     named = merging.strategy not in ("", BY_PAYLOAD, *_MODE_OF_STRATEGY)
     custom = merging.strategy if named else BY_PAYLOAD
     default = PAYLOAD_OF_MODE.get(merging.mode, PAYLOAD_OF_MODE["EVENT_TIME_ORDERING"])

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hudi_model.actions import Action, CompactionPlan, WriteStat
+from hudi_model.actions import Action, CompactionPlan, State, WriteStat
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.effects import FIRST_ATTEMPT, Effects, log_file_name
 from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile, Record, Schema
@@ -19,19 +19,36 @@ from hudi_model.time import InstantTime
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
-    """A plan of every slice with enough logs or blocks that nobody else rewrites.
+    """A plan of every slice with enough logs or blocks that nobody else rewrites and nobody may still write between.
 
     Clauses: LC-001, LC-002, LC-003, LC-008.
     """
     view = plans.view_before(table, requested, readings)
     enough = number(settings, "hoodie.log.compaction.blocks.threshold")
-    large = (
-        one
-        for one in plans.free_slices(view, Action.LOG_COMPACTION)
-        if max(len(one.log_files), len(blocks_of(view, one))) >= enough
-    )
+    whole = (one for one in plans.free_slices(view, Action.LOG_COMPACTION) if not may_get_a_gap(view, one))
+    large = (one for one in whole if holds_enough(view, one, enough))
     found = tuple(plans.operation_on(one) for one in large)
     return plans.request(table, requested, Action.LOG_COMPACTION, CompactionPlan(found)) if found else ()
+
+
+def may_get_a_gap(view: View, found: FileSlice) -> bool:
+    """Whether a pending write may put a block before the newest log. [New in v8] Logs are in the order of their writes.
+
+    Clauses: LC-003.
+    """
+    pending = (one for one in view.timeline.instants if one.state < State.COMPLETED)
+    writing = [one.requested for one in pending if one.action is Action.DELTA_COMMIT]
+    newest = max((log.instant for log in found.log_files), default="")
+    return not view.configuration.rules.logs_name_their_slice and any(one < newest for one in writing)
+
+
+def holds_enough(view: View, found: FileSlice, enough: int) -> bool:
+    """Whether a slice has so many logs or blocks, of which one at least counts.
+
+    Clauses: LC-008.
+    """
+    counting = len(blocks_of(view, found))
+    return counting > 0 and max(len(found.log_files), counting) >= enough
 
 
 def blocks_of(view: View, found: FileSlice) -> tuple[Change, ...]:

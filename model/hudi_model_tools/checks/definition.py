@@ -23,7 +23,7 @@ def definition_violations(view: View, evidence: Evidence) -> Iterator[Violation]
     """
     yield from field_violations(view)
     for name, version in sorted(evidence.index_versions.items()):
-        if version not in versions_of(name, view):
+        if version not in versions_of(name, view, evidence):
             yield error("IX-004", name, f"the index has version {version}")
 
 
@@ -48,12 +48,13 @@ def field_violations(view: View) -> Iterator[Violation]:
             yield error("OW-032", PROPERTIES, f"the field {name} is no column")
 
 
-def versions_of(name: str, view: View) -> tuple[str, ...]:
-    """The versions that an index may have. [Modified in v9] A table that came from version 8 may keep the older.
+def versions_of(name: str, view: View, evidence: Evidence) -> tuple[str, ...]:
+    """The versions that an index may have. [Modified in v9] One that came from version 8 keeps the older.
+
+    Also a table that was made in version 9 may have been in version 8 since: what its statistics state decides.
 
     Clauses: IX-004.
     """
     if view.configuration.rules.version < TYPED or not name.startswith(WITH_TYPES):
         return ("V1",)
-    is_new = view.configuration.properties.get("hoodie.table.initial.version", "") == str(TYPED)
-    return ("V2",) if is_new else ("V1", "V2")
+    return ("V2",) if name in evidence.typed_indexes else ("V1", "V2")

@@ -67,4 +67,14 @@ for _name, (_clauses, _sentence, _place) in _BLIND.items():
     "hudi_model_tools.checks.definition.versions_of",
 )
 def _index_versions_unchecked(_: Function) -> Function:
-    return lambda _name, _view: ("V1", "V2")
+    return lambda _name, _view, _evidence: ("V1", "V2")
+
+
+@mutant(
+    "results-by-the-mode-of-now",
+    "CP-004",
+    "What was compacted before an upgrade is to have the rows that the table's mode makes of it since.",
+    "hudi_model_tools.checks.results.rows_by_commit_time",
+)
+def _results_by_the_mode_of_now(_: Function) -> Function:
+    return lambda _view, _planned, _request: None

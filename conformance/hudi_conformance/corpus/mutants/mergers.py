@@ -66,6 +66,20 @@ def _greater_by_first_alone(original: Function) -> Function:
     return first
 
 
+@mutant(
+    "tombstones-compete-by-position",
+    "RM-008",
+    "A tombstone's first ordering value meets the first column, whatever field it is of.",
+    "merging.columns_or_ordering",
+)
+def _tombstones_compete_by_position(original: Function) -> Function:
+    def by_position(rule: MergeRule, version: Version) -> tuple[Value, ...] | None:
+        found: tuple[Value, ...] | None = original(rule, version)
+        return version.ordering if version.record is None else found
+
+    return by_position
+
+
 @mutant("union-unsorted", "RM-009", "Members stand in the order in which they came.", "merging.together")
 def _union_unsorted(original: Function) -> Function:
     def together(older: Value, newer: Value) -> Value:

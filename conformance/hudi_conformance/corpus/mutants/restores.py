@@ -123,3 +123,18 @@ def _new_tables_infer_commit_time(original: Function) -> Function:
         return made
 
     return inferred
+
+
+@mutant(
+    "event-time-payload-is-custom",
+    "PL-005 MG-015",
+    "A new table with the event time payload states custom merging.",
+    "creation.released_properties",
+)
+def _event_time_payload_is_custom(original: Function) -> Function:
+    def custom(stated: Mapping[str, str]) -> dict[str, str]:
+        made: dict[str, str] = original(stated)
+        named = made.get(creation.PAYLOAD, "").endswith("EventTimeAvroPayload") and creation.MODE in made
+        return {**made, creation.MODE: MergeMode.CUSTOM.value} if named else made
+
+    return custom

@@ -65,6 +65,39 @@ def _v6_compaction_beside_writers(_: Function) -> Function:
 
 
 @mutant(
+    "log-compaction-over-a-gap",
+    "LC-003",
+    "A log compaction is planned though a pending write may still put a block between those planned.",
+    "services.log_compaction.may_get_a_gap",
+)
+def _log_compaction_over_a_gap(_: Function) -> Function:
+    return lambda _view, _found: False
+
+
+@mutant(
+    "log-compaction-waits-for-writers",
+    "LC-003",
+    "No log compaction is planned while any write is pending.",
+    "services.log_compaction.may_get_a_gap",
+)
+def _log_compaction_waits_for_writers(_: Function) -> Function:
+    return lambda view, _found: any(one.state < State.COMPLETED for one in view.timeline.instants)
+
+
+@mutant(
+    "log-compaction-of-nothing",
+    "LC-008",
+    "A log compaction takes a slice with enough logs though no block of them counts.",
+    "services.log_compaction.holds_enough",
+)
+def _log_compaction_of_nothing(original: Function) -> Function:
+    def by_files(view: View, found: FileSlice, enough: int) -> bool:
+        return len(found.log_files) >= enough or bool(original(view, found, enough))
+
+    return by_files
+
+
+@mutant(
     "plans-share-groups",
     "CP-003 LC-002 CL-002",
     "A plan takes file groups that another plan holds.",

@@ -1,5 +1,6 @@
 """Many histories carried out by an adapter, failing ones shrunk and reported with the command that repeats them."""
 
+import os
 import shutil
 import tempfile
 import time
@@ -24,6 +25,7 @@ from hudi_conformance.runner.session import Reply, Session
 from hudi_conformance.runner.step_executor import Failure
 
 MODEL = "model-in-process"
+_MEMORY, _ROOM = Path("/dev/shm"), 1 << 30  # noqa: S108 - a folder of its own is made in it
 _SHRINKING_S = 120.0
 """How long one failing history may be shrunk, also behind the end of the time for histories."""
 Progress = Callable[[str], None]
@@ -157,8 +159,14 @@ def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options, kee
     if keep is not None:
         keep.mkdir(parents=True)
         return run_case(case, sides, keep, options)
-    folder = Path(tempfile.mkdtemp(prefix="hudi-fuzz-"))
+    folder = Path(tempfile.mkdtemp(prefix="hudi-fuzz-", dir=_in_memory()))
     try:
         return run_case(case, sides, folder, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_memory() -> Path | None:
+    """Where files cost no disk, unless TMPDIR says where files go: a history makes thousands, and waits for each."""
+    has_room = _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM
+    return _MEMORY if has_room and "TMPDIR" not in os.environ else None

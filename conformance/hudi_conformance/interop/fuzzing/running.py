@@ -1,6 +1,7 @@
 """A case put to two adapters, each on a table of its own: every write sent to both, and the same questions asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from hudi_adapter.rows import Rows
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
 from hudi_conformance.interop.fuzzing.questions import Question, questions_after
 from hudi_conformance.interop.fuzzing.service_steps import (
+    ABORT,
+    COMMIT,
     RUN,
     instant_of,
     is_service,
@@ -22,6 +25,7 @@ from hudi_conformance.interop.fuzzing.service_steps import (
 from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.normalized_answers import InstantNames
+from hudi_conformance.runner.session import Session
 from hudi_conformance.runner.step_executor import CHECK_TABLE, Answer, Failure, Kind, StepExecutor
 from hudi_conformance.runner.value_comparison import compare_values
 
@@ -83,6 +87,7 @@ class _Run:
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
         self.queries = self.refused = 0
         self.unsupported: dict[str, None] = {}
+        self.started: set[int] = set()
 
     def played(self) -> Played:
         for executor in self.executors:
@@ -90,8 +95,8 @@ class _Run:
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
-        if any(step.phases and not step.crashes for step in self.case.steps):
-            # Nothing that is begun outlives its table.
+        if self.started:
+            # Nothing that was started outlives its table.
             self._end_processes()
         return Played(failure, self.queries, self.refused, tuple(self.unsupported), timeline)
 
@@ -128,6 +133,8 @@ class _Run:
             failure, answers = self._executed(number, step, answers)
         for done, one in zip(self.done, answers, strict=True):
             noted(done, step, one.content if one.is_result else None)
+        if step.operation in {COMMIT, ABORT} and all(one.is_result for one in answers):
+            self.started.discard(step.target)
         return failure
 
     def _executed(self, number: int, step: Step, planned: list[Answer]) -> tuple[Failure | None, list[Answer]]:
@@ -156,6 +163,7 @@ class _Run:
         """A write goes as far as its step says; its process ends, or keeps what it has begun."""
         params = {**step.params(self.case.shape), "txn": transaction(number)}
         failure, answers = None, list[Answer]()
+        self.started.add(number)
         for phase in step.phases:
             answers = self._both(phase, [params] * 2, step.input())
             failure = self._agreed(number, f"{phase} {step.operation}", answers)
@@ -168,6 +176,7 @@ class _Run:
         return failure
 
     def _end_processes(self) -> None:
+        self.started.clear()
         for side in self.sides:
             if not side.only_reads:
                 side.adapter.kill()
@@ -238,7 +247,14 @@ class _Run:
     def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
         if self.sides[1].only_reads and op in WRITING_OPS:
             return [self.executors[0].request(op, params[0], rows)] * 2
-        return [executor.request(op, param, rows) for executor, param in zip(self.executors, params, strict=True)]
+        (first, second), (one, other) = self.executors, params
+        adapters = [side.adapter for side in self.sides]
+        if not isinstance(adapters[1], Session) or adapters[0] is adapters[1]:
+            return [first.request(op, one, rows), second.request(op, other, rows)]
+        # Another process works meanwhile.
+        with ThreadPoolExecutor(1) as waiting:
+            answer = waiting.submit(second.request, op, other, rows)
+            return [first.request(op, one, rows), answer.result()]
 
 
 def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:

@@ -44,7 +44,7 @@ class Served:
 
     `free_logs`: a write has left parts of rows in logs, or as many blocks as it liked. `cleaned`: how many writes stood
     at the last clean. `failed`: writes whose process died, not yet rolled back. `pending`: the write that waits for its
-    completion; 0 where there is none. `interrupted`: there has been such a write, or a failed one.
+    completion; 0 where there is none.
     """
 
     standing: list[int] = field(default_factory=list)
@@ -55,7 +55,6 @@ class Served:
     memory: dict[int, Known] = field(default_factory=dict)
     failed: list[int] = field(default_factory=list)
     pending: int = 0
-    interrupted: bool = False
 
     def wrote(self, number: int, held: Mapping[Any, Any], doubled: set[Any]) -> None:
         """A write stands."""
@@ -120,10 +119,8 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served) -> Step:
 def _plannable(shape: TableShape, served: Served) -> list[str]:
     """The services whose outcome nothing leaves open."""
     planned = [one for one in PLANNED if _fits(one, shape)]
-    # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction. Whether logs
-    # are compacted that a pending write may still add to is a writer's choice; before version 8 no name says who adds.
-    pending = served.failed or served.pending or (served.interrupted and not shape.has_completion_times)
-    if (served.free_logs or pending) and "logcompaction" in planned:
+    # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction.
+    if served.free_logs and "logcompaction" in planned:
         planned.remove("logcompaction")
     if served.waits and shape.configs.get("hoodie.index.bucket.engine") == "CONSISTENT_HASHING":
         # In which bucket a key lies is implementation-defined (OW-034), and so which buckets the waiting plan leaves.

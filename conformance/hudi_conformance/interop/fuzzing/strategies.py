@@ -63,8 +63,8 @@ _ALONE, _UNDONE_BY_NAME, _SEVERAL = (
 )
 _FAILED_WRITES: Sequence[Mapping[str, str]] = (_ALONE, _UNDONE_BY_NAME, _SEVERAL, _SEVERAL)
 PAYLOAD, MERGER = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
-COUNTER = "2e073cb4-ac99-573a-986a-1e30a8c39b14"
-"""The merger that adds up: under those that compare, a delete without ordering values may lose, and keys stay."""
+COUNTER, GREATER = "2e073cb4-ac99-573a-986a-1e30a8c39b14", "f4d090e1-8005-5437-b99b-455ae39820db"
+"""The mergers that add up and that compare (RM-007, RM-008)."""
 _PACKAGE, _MERGED = "org.apache.hudi.common.model.", "hoodie.record.merge.property.hudi.conformance"
 _COMPLETING = ("OverwriteNonDefaultsWithLatestAvroPayload", "PartialUpdateAvroPayload")
 _MERGERS_SINCE = 8
@@ -105,6 +105,11 @@ def completes(shape: TableShape) -> bool:
     return shape.properties.get(PAYLOAD, "").endswith(_COMPLETING)
 
 
+def deletes_may_lose(shape: TableShape) -> bool:
+    """Whether a delete competes with the row that it meets, and so leaves it where it is greater."""
+    return shape.properties.get(MERGER) == GREATER
+
+
 def fills_small_files(shape: TableShape) -> bool:
     """Whether new rows go to files that are there, by sizes."""
     return shape.configs.get(SMALL_FILE_LIMIT) != "0"
@@ -115,17 +120,13 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     """A table and writes to it, within limits."""
     choices = Choices(draw)
     shape = _shape(choices, limits)
-    # What of a mark or of a partition's value a payload completes nothing settles.
-    marked = limits.marked_rows and choices.chance(40) and not completes(shape)
+    marked = limits.marked_rows and choices.chance(40)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
     columns = (*shape.columns, _MARK) if marked else shape.columns
     may_double = not (once or fills_small_files(shape))
     writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
         writes.values = row_values(shape)
-        if completes(shape):
-            given = {name: [one for one in writes.values[name] if one is not None] for name in shape.partition_by}
-            writes.values = {**writes.values, **given}
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
     # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
@@ -163,12 +164,11 @@ def _with_merging(choices: Choices, shape: TableShape) -> TableShape:
     """The table with a payload class or a merger in place of its mode."""
     merging = [{PAYLOAD: f"{_PACKAGE}OverwriteNonDefaultsWithLatestAvroPayload"}]
     if shape.ordering:
-        merging.append({PAYLOAD: f"{_PACKAGE}PartialUpdateAvroPayload"})
-        if shape.version != _MERGERS_SINCE:
-            # Of version 8 1.0.2 states custom merging beside this class, 1.1.1 event time: it means the same (PL-005).
-            merging.append({PAYLOAD: f"{_PACKAGE}EventTimeAvroPayload"})
-    if shape.version >= _MERGERS_SINCE and "number" not in shape.record_key:
-        merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
+        merging += [{PAYLOAD: f"{_PACKAGE}{name}"} for name in ("PartialUpdateAvroPayload", "EventTimeAvroPayload")]
+    if shape.version >= _MERGERS_SINCE:
+        if "number" not in shape.record_key:
+            merging.append({MERGER: COUNTER, f"{_MERGED}.columns": "number"})
+        merging.append({MERGER: GREATER, f"{_MERGED}.columns": choices.one(("number,fare", "kind,number", "ts"))})
     return replace(shape, merge_mode=None, properties={**shape.properties, **choices.one(merging)})
 
 
@@ -357,7 +357,6 @@ class Writes:
 
         One that completes later upserts what is there where it is: whether others were in its way changes no key.
         """
-        self.served.interrupted = True
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         several = failed_writes_policy(self.shape) == "LAZY"
         if several and free and not self.served.pending and self.choices.chance(60):
@@ -508,11 +507,19 @@ class Writes:
         keys = self.choices.some(free, 1, 2)
         rows = [self._row(key) for key in keys]
         for row in rows:
-            row.update(zip(self.shape.partition_by, self.held.pop(self._key(row)), strict=True))
-            self._leave_alone(self._key(row))
+            row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+            self._gone(self._key(row))
         if not rows or self.choices.chance(20):
             rows.append(self._row(self._unused()))
         return Step("delete", self.columns, tuple(self._values(row) for row in rows))
+
+    def _gone(self, key: Key) -> None:
+        """A key is deleted, surely or unless its row wins."""
+        if deletes_may_lose(self.shape):
+            self.marked.add(key)
+        else:
+            del self.held[key]
+        self._leave_alone(key)
 
     def _leave_alone(self, key: Key) -> None:
         """Where a key goes that a log deleted, and so whom it meets, differs between global indexes: not asked."""
@@ -529,8 +536,7 @@ class Writes:
         key = self.choices.one(sorted(self.held, key=repr))
         name = self.shape.record_key[0]
         for gone in [one for one in self.held if one[0] == key[0]]:
-            del self.held[gone]
-            self._leave_alone(gone)
+            self._gone(gone)
         return Step("delete", filter=[name, "=", encode_value(key[0], dict(self.columns)[name])])
 
     def _dropped_partition(self) -> Step:

@@ -13,6 +13,7 @@ from hudi_conformance.corpus.writing.steps import WritingCase
 
 _STRATEGY, _PAYLOAD = "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
 _LATEST: Final = {_PAYLOAD: f"{PACKAGE}OverwriteWithLatestAvroPayload"}
+_BY_EVENT_TIME: Final = {_PAYLOAD: f"{PACKAGE}EventTimeAvroPayload"}
 _EVENT_TIME: Final = {_STRATEGY: STRATEGY_OF_MODE[MergeMode.EVENT_TIME_ORDERING]}
 _COMMIT_TIME: Final = {_STRATEGY: STRATEGY_OF_MODE[MergeMode.COMMIT_TIME_ORDERING]}
 _KILLS = "new-modes-by-ordering-alone"
@@ -39,12 +40,19 @@ def mode_of_strategy(case: WritingCase) -> None:
 
 
 @writing("tables/mode_of_payload", shapes(merge_mode=None, properties=_LATEST), "MG-015 MG-002", _KILLS)
+@writing(
+    "tables/mode_of_payload",
+    shapes((8,), merge_mode=None, properties=_BY_EVENT_TIME, label="event_time"),
+    "MG-015 MG-003 PL-005",
+    "event-time-payload-is-custom",
+)
 def mode_of_payload(case: WritingCase) -> None:
     """A new table without mode and strategy id merges as its payload class says.
 
     Given no table.
-    When one with an ordering field is made that states the payload class which overwrites, and no mode.
-    Then it merges by commit time: a later write of a late row wins.
+    When one with an ordering field is made that states the payload class which overwrites, or that of event time, and
+    no mode.
+    Then it merges by commit time, where a later write of a late row wins, or by event time, where it loses.
     """
     _late_row(case)
 

@@ -523,16 +523,16 @@ def made_anew(case: WritingCase) -> None:
 @writing(
     "indexes/older_version",
     shapes((9,), (COW,), configs=WITH_STATISTICS),
-    f"VR-004 VR-006 VR-011 {_CLAUSES}",
+    f"VR-004 VR-006 VR-011 IX-004 {_CLAUSES}",
     "version-stays indexing-is-unknown-before-version-8",
 )
 def older_version(case: WritingCase) -> None:
     """A table that was indexed goes to older versions.
 
     Given a table with every index that an indexing builds, and an update since.
-    When it is downgraded to version 8, written to, downgraded to version 6, and written to.
-    Then filters find the rides of every write, no index is left that its version cannot keep, and the timeline has its
-    indexing still.
+    When it is downgraded to version 8, written to, brought back to version 9, downgraded to version 6, and written to.
+    Then filters find the rides of every write, no index is left that its version cannot keep, those that version 8 made
+    are nothing wrong in version 9, and the timeline has its indexing still.
     """
     case.create()
     case.write("insert", spread(10))
@@ -542,6 +542,8 @@ def older_version(case: WritingCase) -> None:
     query_filters(case)
     case.write("upsert", rides(25, ("r02", "r12"), rider="moved"))
     query_filters(case)
+    case.service("upgrade", to=9)
+    case.sound()
     case.service("downgrade", to=6)
     case.timeline()
     case.write("upsert", rides(30, ("r11",), rider="moved"))

@@ -4,13 +4,16 @@ from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.compactions import LOGGING
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import MOR, shapes
+from hudi_conformance.corpus.writing.shapes import MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 TABLES: Final = shapes(types=(MOR,))
 LATER: Final = shapes((8, 9), (MOR,))
+_TWO_WRITERS: Final = {**OPTIMISTIC, **SHARED_LOCK}
+_ONE_BUCKET: Final = {**LOGGING, "hoodie.bucket.index.num.buckets": "1"}
 
 
 def logged(case: WritingCase) -> Done:
@@ -43,23 +46,41 @@ def result(case: WritingCase) -> None:
 
 @writing(
     "log_compaction/without_a_gap",
-    shapes(types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+    (
+        *shapes(types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+        *shapes((6,), (MOR,), _TWO_WRITERS, merge_mode="COMMIT_TIME_ORDERING", label="beside_a_writer"),
+        *shapes((8, 9), (MOR,), _ONE_BUCKET, merge_mode="COMMIT_TIME_ORDERING", ordering=(), label="beside_a_writer"),
+    ),
     "LC-003 LC-005",
-    "plan-skips-a-log",
+    "",
 )
 def without_a_gap(case: WritingCase) -> None:
     """A block between others is compacted too, and the new log stands where the newest of them stood.
 
-    Given three logs of one slice, of which the first two bring versions of one ride and the third brings another ride.
-    When a log compaction is carried out, between two plain updates.
+    Given three logs of one slice, of which the first two bring versions of one ride and the third brings another ride;
+    beside another writer the second is pending while the third completes, or before version 8 a log of another slice.
+    When a log compaction is planned, which it is not where a block may still come between, and carried out, between two
+    plain updates.
     Then the second version stands, and the later update over it.
     """
+    beside, later = bool(case.shape.label), case.shape.has_completion_times
+    waits = "log-compaction-over-a-gap" if later else "log-compaction-waits-for-writers"
+    case.shows(kills=waits if beside else "plan-skips-a-log")
     case.create()
     case.write("insert", fleet(10))
     case.write("upsert", rides(20, ("r01", "r02")))
-    case.write("upsert", rides(30, ("r01",)))
+    if not beside or not later:
+        case.write("upsert", rides(30, ("r01",)))
+    if beside:
+        case.begin("one", "upsert", rides(30, ("r01" if later else "r14",)))
+        case.stage("one")
     case.write("upsert", rides(40, ("r03",)))
+    if beside and later:
+        case.schedule("logcompaction", DUE)
+        case.commit("one")
     case.run("logcompaction", DUE)
+    if beside and not later:
+        case.commit("one")
     case.state()
     case.write("upsert", rides(50, ("r02",)))
     case.state()
@@ -85,11 +106,11 @@ def stands_for_blocks(case: WritingCase) -> None:
 
 @writing("log_compaction/plans_apart", TABLES, "LC-002 CP-003", "plans-share-groups")
 def plans_apart(case: WritingCase) -> None:
-    """A log compaction leaves out what a compaction has planned.
+    """A log compaction leaves out what a compaction has planned, and slices whose logs hold nothing that counts.
 
     Given a planned compaction that waits, and more logs on its slices.
-    When a log compaction is planned.
-    Then there is nothing to plan, until the compaction has completed and logs have come again.
+    When a log compaction is planned; and again once the only write to one more slice was rolled back.
+    Then there is nothing to plan until the compaction has completed and logs have come again; that slice stays.
     """
     logged(case)
     plan = case.schedule("compaction", COMPACTION_DUE)
@@ -98,6 +119,16 @@ def plans_apart(case: WritingCase) -> None:
     case.schedule("logcompaction", DUE)
     case.execute(plan, COMPACTION_DUE)
     case.state()
+    case.run("logcompaction", DUE)
+    case.state()
+    case.write("insert", [ride("r31@lima", 60)])
+    failed = case.begin("failed", "upsert", [ride("r31@lima", 70)])
+    case.stage("failed")
+    case.end_process(1)
+    case.service("rollback", instant=failed.requested)
+    if not case.shape.has_completion_times:
+        # Where the rollback is a block of its own, the log and that block lie there as two files.
+        case.shows("LC-008", "log-compaction-of-nothing")
     case.run("logcompaction", DUE)
     case.state()
 

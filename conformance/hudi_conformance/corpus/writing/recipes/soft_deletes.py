@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from hudi_model.files import Field, Schema, Value
+from hudi_model.merging import GREATER_OF_TWO
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.table_shapes import TableShape
@@ -24,6 +25,11 @@ _HIGH: Final[Mapping[str, Value]] = {
     "seen": _EPOCH + dt.timedelta(microseconds=5),
     "ratio": 5.0,
 }
+_GREATER: Final = {
+    "hoodie.record.merge.strategy.id": GREATER_OF_TWO.strategy,
+    "hoodie.record.merge.property.hudi.conformance.columns": "ratio",
+}
+"""A merger by a column that is no ordering field: a delete has no value of it, and loses."""
 _KILLS: Final = "marked-rows-lose-their-ordering"
 _ZERO: Final = "zeroes-of-deletes-are-none"
 
@@ -37,7 +43,8 @@ def marked_and_again(case: WritingCase) -> None:
 
     Given rides, some of them with the least ordering value of its type.
     When an upsert marks some as deleted, in time and late, and the next brings two of them again, in time and late.
-    Then those that were deleted late and brought again in time stand, and the others that were deleted are gone.
+    Then those that were deleted late and brought again in time stand, and the others that were deleted are gone; where
+    a merger compares a column that is no ordering field, none is, nor among the rows of one write.
     """
     case.schema = _MARKED
     case.create()
@@ -48,6 +55,11 @@ def marked_and_again(case: WritingCase) -> None:
     case.snapshot()
     case.write("upsert", [_row(key, _LOW, False) for key in ("r04", "r11")])
     case.snapshot()
+    if case.shape.label:
+        late = [_row("r05", _HIGH, None, True), _row("r05", _LOW, True)]
+        case.write("upsert", [*late, _row("r02", _HIGH, True), _row("r02", _HIGH, None, True)])
+        case.write("delete", [_row("r03", _HIGH, True)])
+        case.snapshot()
 
 
 writing(
@@ -70,6 +82,12 @@ writing(
     shapes(versions=(8, 9), types=(MOR,), ordering=("ts", "rider")),
     "LF-017 OW-013 MG-006 MG-007",
     _KILLS,
+)(marked_and_again)
+writing(
+    "deletes/marked_rows",
+    shapes(versions=(8, 9), types=(COW, MOR), merge_mode=None, properties=_GREATER, label="greater_ratio"),
+    "RM-008 RM-011 OW-013 MG-018",
+    "tombstones-compete-by-position",
 )(marked_and_again)
 
 
