@@ -30,6 +30,7 @@ from hudi_spark.merge.log_records import (
     stored_ordering,
     version_schema,
 )
+from hudi_spark.merge.mergers import CarriedMerger
 from hudi_spark.merge.pairwise import combine_custom, fold_custom_logs, fold_logs, merge_completing, merge_custom
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.schema import one_chunk
@@ -195,15 +196,28 @@ def combined(
         return rows
     records = incoming_records(rows, rule, missing=missing, keys=met_by)
     if rule.merger is not None:
-        deleted, merged = combine_custom(records, rule, rule.merger)
-        # What the merger itself deletes has no mark, by which a write would know it.
-        marked = pc.or_(flagged_deletes(merged), marked_deletes(merged, rule))
-        return merged.filter(pc.or_(pc.invert(deleted), marked))
+        return _combined_by_merger(records, rule, rule.merger)
     alive = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows.num_rows)])
     place = records.versions.column_names.index("deleted")
     versions = records.versions.set_column(place, "deleted", alive)
     kept = LogRecords(records.rows, versions, records.missing)
     return merge(rows.schema.empty_table(), kept, KeyRule(), rule)
+
+
+def _combined_by_merger(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> pa.Table:
+    """The same by a merger, to which rows that delete are tombstones; of a key that ends in one its last stays.
+
+    Clauses: MG-017, RM-001.
+    """
+    versions = records.versions
+    deletes, rows = versions.column("deleted"), versions.column("row")
+    bare = pc.if_else(deletes, pa.scalar(None, rows.type), rows)
+    bare_versions = versions.set_column(versions.column_names.index("row"), "row", bare)
+    gone, keys, merged = combine_custom(LogRecords(records.rows, bare_versions, records.missing), rule, carried)
+    last = pa.table({"key": versions.column("key").filter(deletes), "row": rows.filter(deletes)})
+    last = last.group_by("key").aggregate([("row", "max")])
+    last = last.filter(pc.is_in(last.column("key"), value_set=one_chunk(keys.filter(gone))))
+    return pa.concat_tables([merged.filter(pc.invert(gone)), records.rows.take(last.column("row_max"))])
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,13 +334,15 @@ def fold_custom_logs(records: LogRecords, rule: MergeRule, carried: CarriedMerge
     return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED)))).rows
 
 
-def combine_custom(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> tuple[pa.ChunkedArray, pa.Table]:
-    """Of each key whether its versions end in a delete, and the row that they end in, which a delete has, too.
+def combine_custom(
+    records: LogRecords, rule: MergeRule, carried: CarriedMerger
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray, pa.Table]:
+    """Of each key whether its versions end in a delete, the key, and the row that they end in.
 
     Clauses: MG-017, RM-001.
     """
     folding, merged = _folded(records, rule, carried)
-    return merged.column(_DELETED), folding.versions(merged).rows
+    return merged.column(_DELETED), merged.column(KEY), folding.versions(merged).rows
 
 
 def _folded(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> "tuple[_Custom, pa.Table]":
