@@ -187,7 +187,7 @@ def overwrite_by_a_lone_writer(case: WritingCase) -> None:
 def replacements(case: WritingCase) -> None:
     """An overwrite and a deletion of partitions that died above logs alone are rolled back, newest first.
 
-    Given rides in logs alone, an insert overwrite of one city and a deletion of the other, both dead.
+    Given rides in logs alone, an insert overwrite of one city and a deletion of the other, both of which died.
     When both are rolled back, and rides are then changed.
     Then both cities have their rides, and no log of the overwrite is left.
     """
