@@ -105,13 +105,14 @@ def test_options_that_fit_cases_but_no_case_together_are_refused(tiny: TinyCorpu
     ("text", "message"),
     [
         ("[[case]]\nid = 'x'\n", "'title' is missing"),
-        ("[[case", "cases.toml"),
-        ("case = 3\n", "cases.toml"),
+        ("[[case", "table.toml"),
+        ("case = 3\n", "table.toml"),
     ],
 )
 def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, message: str):
     """A mistake in a case file is reported with the table and the file."""
-    (tiny.table() / "cases.toml").write_text(text, encoding="utf-8")
+    path = tiny.table() / "table.toml"
+    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 
     with pytest.raises(CorpusError, match=message):
         load_cases(tiny.root)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hudi_conformance.corpus.golden.building import budget_of, build, index, table_folders
@@ -21,7 +22,7 @@ from hudi_conformance.corpus.recipes_apache.catalogue import written_tables
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.answers_file import names
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
-from hudi_conformance.runner.case_files import EXPECTED
+from hudi_conformance.runner.case_files import DESCRIBED, EXPECTED
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2] / "golden_tables"
@@ -31,12 +32,12 @@ SAMPLE = ("v9/mor_event_time_late_data", "v6/mor_rollback_interleaved", "v8/cow_
 
 
 def _cases(folder: Path) -> list[dict[str, object]]:
-    cases: list[dict[str, object]] = tomllib.loads((folder / "cases.toml").read_text(encoding="utf-8"))["case"]
+    cases: list[dict[str, object]] = _table(folder)["case"]
     return cases
 
 
-def _table(folder: Path) -> dict[str, object]:
-    return tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))
+def _table(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / DESCRIBED).read_text(encoding="utf-8"))
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:
@@ -128,7 +129,7 @@ def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> Non
     assert _bytes(tmp_path / "1") == _bytes(tmp_path / "2")
     for table in SAMPLE:
         assert listed(tmp_path / "1" / table) == listed(ROOT / table), table
-        for name in ("cases.toml", EXPECTED):
+        for name in (DESCRIBED, EXPECTED):
             assert (tmp_path / "1" / table / name).read_bytes() == (ROOT / table / name).read_bytes(), table
 
 

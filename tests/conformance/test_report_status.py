@@ -42,8 +42,7 @@ def checkout(tmp_path: Path) -> Path:
     contents = {
         "specs/clauses/merging.md": CLAUSE,
         "specs/areas.toml": '[MG]\ntitle = "Merging"\nfiles = ["merging.md"]\n',
-        "golden_tables/v9/t/table.toml": TABLE,
-        "golden_tables/v9/t/cases.toml": CASES,
+        "golden_tables/v9/t/table.toml": TABLE + CASES,
         "model/hudi_model/merging.py": MODEL,
     }
     for name, text in contents.items():

@@ -144,7 +144,7 @@ class TestNotBelow:
 
     def test_a_lost_case_fails_the_run(self, tiny: TinyCorpus, run: Run, before: Path):
         """A case that became unsupported would be green without the option."""
-        cases = tiny.table() / "cases.toml"
+        cases = tiny.table() / "table.toml"
         text = cases.read_text(encoding="utf-8")
         at = text.index('id = "two"')
         cases.write_text(text[:at] + text[at:].replace('"rows"\ntext', '"unsupported"\ntext'), encoding="utf-8")

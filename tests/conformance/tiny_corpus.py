@@ -136,8 +136,7 @@ class TinyCorpus:
         op: str = "read_snapshot",
     ) -> str:
         """One more case; its full id."""
-        path = self.table(table_id) / "cases.toml"
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        path = self.table(table_id) / "table.toml"
         lines = [
             "[[case]]",
             f'id = "{name}"',
@@ -151,7 +150,7 @@ class TinyCorpus:
             "[case.steps.params]",
             *(f"{key} = {_toml(value)}" for key, value in params.items()),
         ]
-        path.write_text(text + "\n".join(lines) + "\n\n", encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8") + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
         return f"conformance::{table_id}::{name}"
 
 

@@ -50,7 +50,7 @@ def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def _answers(table: Path) -> Iterator[Any]:
     """What the golden table's own cases say that a check of it finds."""
     folder = folder_of(f"{table.parent.name}/{table.name}")
-    for case in tomllib.loads((folder / "cases.toml").read_text())["case"]:
+    for case in tomllib.loads((folder / "table.toml").read_text())["case"]:
         for step in case["steps"]:
             if step["op"] == "check_table":
                 yield read_answer(folder / "expected.json", step["expect"])

@@ -85,8 +85,10 @@ def actions():
     return "TL-003"
 ''',
     "format/hudi_format/names.py": 'class Name:\n    """A name.\n\n    Clauses: TL-002.\n    """\n',
-    "golden_tables/v9/one/table.toml": 'id = "v9/one"\nclauses = ["TL-001"]\n',
-    "golden_tables/v9/one/cases.toml": """
+    "golden_tables/v9/one/table.toml": """
+id = "v9/one"
+clauses = ["TL-001"]
+
 [[case]]
 id = "answers"
 clauses = ["TL-001"]

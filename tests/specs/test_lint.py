@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from small_checkout import FILES
 
 CLAUSES = "specs/clauses/timeline.md"
-CASES = "golden_tables/v9/one/cases.toml"
+CASES = "golden_tables/v9/one/table.toml"
 WRITES = "conformance/writing_cases/area/one.toml"
 MODEL = "model/hudi_model/timeline.py"
 FORMAT = "format/hudi_format/names.py"
@@ -34,7 +34,7 @@ FAULTS = [
     pytest.param(CASES, 'clauses = ["TL-003"]', 'clauses = ["TL-003", "TL-997"]', "TL-997", id="dangling-in-case"),
     pytest.param(CASES, 'clause = "TL-001"', 'clause = "TL-996"', "TL-996", id="dangling-in-warning"),
     pytest.param(CASES, "[[case]]", "[[case", "cannot be read", id="unparsable-cases"),
-    pytest.param("golden_tables/v9/one/table.toml", "TL-001", "TL-995", "TL-995", id="dangling-in-table"),
+    pytest.param(CASES, 'one"\nclauses = ["TL-001', 'one"\nclauses = ["TL-995', "TL-995", id="dangling-in-table"),
     pytest.param("adapters/one.expected.toml", "TL-004", "TL-994", "TL-994", id="dangling-in-expected-failure"),
     pytest.param("adapters/findings/one.toml", "TL-004", "TL-995", "TL-995", id="dangling-in-finding"),
     pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
@@ -132,7 +132,7 @@ def test_a_dangling_citation_is_reported_with_file_and_line(checkout: Path):
     path = checkout / CASES
     path.write_text(path.read_text(encoding="utf-8").replace('["TL-003"]', '["TL-003", "TL-997"]'), encoding="utf-8")
 
-    assert f"{CASES}:11: cites TL-997, which no clause file holds" in map(str, lint(checkout).problems)
+    assert f"{CASES}:14: cites TL-997, which no clause file holds" in map(str, lint(checkout).problems)
 
 
 def test_a_should_clause_needs_neither_function_nor_case(checkout: Path):

@@ -83,7 +83,8 @@ def file_slices(session: Any, table: Path, as_of: str | None, release: str) -> l
 
 def _view(session: Any, client: Any, release: str) -> Any:
     views = session._jvm.org.apache.hudi.common.table.view.HoodieTableFileSystemView  # noqa: SLF001
-    timeline = client.getCommitsAndCompactionTimeline()
+    # As the release's own index of files: what pends, but for compactions, is not there.
+    timeline = client.getCommitsAndCompactionTimeline().filterCompletedAndCompactionInstants()
     if release.startswith("0."):
         return views(client, timeline)
     return views.fileListingBasedFileSystemView(_engine(session), client, timeline)

@@ -120,8 +120,7 @@ def _delete_savepoint(call: Call) -> Effects:
 
 def _restore(call: Call) -> Effects:
     target = call.instant("to", "instant", "savepoint") or call.requested
-    planned = savepoints.schedule(call.table, call.requested, call.settings, target)
-    return (*planned, *savepoints.execute(perform(call.table, planned), call.requested, call.completed))
+    return savepoints.restore(call.table, target, call.requested, call.completed, call.settings)
 
 
 def _rollback(call: Call) -> Effects:

@@ -195,9 +195,9 @@ def service(_session: Session, path: Path, params: Params) -> Value:
 
 
 def last_ended(done: effects.Effects) -> TimelineEntry | None:
-    """The last of several rollbacks, also one that another process began; or a savepoint of a write."""
+    """The last of several rollbacks or restores, also one that another process began; or a savepoint of a write."""
     entries = [one.entry for one in done if isinstance(one, effects.CreateInstant)]
-    kinds = (Action.ROLLBACK, Action.SAVEPOINT)
+    kinds = (Action.ROLLBACK, Action.RESTORE, Action.SAVEPOINT)
     ends = [one for one in entries if one.action in kinds and one.state is State.COMPLETED]
     return ends[-1] if ends else None
 

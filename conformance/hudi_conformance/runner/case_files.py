@@ -1,4 +1,4 @@
-"""The files of the corpus, read: `table.toml` and `cases.toml` of golden tables, and the files of cases that write."""
+"""The files of the corpus, read: `table.toml` of golden tables, with their cases, and the files of cases that write."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -23,6 +23,8 @@ from hudi_conformance.runner.case_values import (
 from hudi_conformance.runner.resources import CorpusError
 
 Result = TypeVar("Result")
+DESCRIBED = "table.toml"
+"""The file that says what a golden table is: its traits, the list of its files, its cases."""
 EXPECTED = "expected.json"
 """The file with the answers of a golden table."""
 _ROLES = (WRITER, SERVICER, READER)
@@ -32,10 +34,10 @@ def table_of(folder: Path, table_id: str) -> GoldenTable:
     """The golden table of a folder.
 
     Raises:
-        CorpusError: its `table.toml` does not parse or lacks an entry.
+        CorpusError: its file does not parse or lacks an entry.
 
     """
-    path = folder / "table.toml"
+    path = folder / DESCRIBED
     return _understood(path, _described, folder, table_id, _toml(path))
 
 
@@ -46,13 +48,11 @@ def cases_of(table: GoldenTable) -> tuple[Case, ...]:
         CorpusError: the file does not parse, lacks an entry, or names one case twice.
 
     """
-    path = table.folder / "cases.toml"
-    if not path.is_file():
-        return ()
+    path = table.folder / DESCRIBED
     cases: tuple[Case, ...] = _understood(path, _cases, table, _toml(path))
     for name in {case.name for case in cases}:
         if sum(case.name == name for case in cases) > 1:
-            raise CorpusError(f"{table.id}: case {name!r} stands in cases.toml twice")
+            raise CorpusError(f"{table.id}: case {name!r} stands in {DESCRIBED} twice")
     return cases
 
 
@@ -147,7 +147,7 @@ def _described(folder: Path, table_id: str, entry: Mapping[str, Any]) -> GoldenT
 
 def _cases(table: GoldenTable, content: Mapping[str, Any]) -> tuple[Case, ...]:
     answers = Answers(table.folder / EXPECTED)
-    return tuple(_case(table, table.folder / "cases.toml", answers, entry) for entry in content.get("case", []))
+    return tuple(_case(table, table.folder / DESCRIBED, answers, entry) for entry in content.get("case", []))
 
 
 def _case(

@@ -4,6 +4,7 @@ A savepoint is one step. A restore is a service with a plan: `schedule` and `exe
 """
 
 from collections.abc import Mapping
+from itertools import accumulate, repeat
 
 import hudi_model.effects as durable
 from hudi_model.actions import (
@@ -17,7 +18,7 @@ from hudi_model.actions import (
     State,
     TimelineEntry,
 )
-from hudi_model.effects import DeleteInstant, Effect, Effects, entries_of, entry, forget, perform
+from hudi_model.effects import DeleteInstant, Effect, Effects, entries_of, entry, forget, generate_shared, perform
 from hudi_model.history import full_timeline
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_missing, refuse_missing_logs
@@ -155,6 +156,34 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     later = [one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint]
     later.sort(key=lambda one: (one.requested, -one.state))
     return (*effects, done, *(durable.DeleteInstant(one.name) for one in later))
+
+
+def pending_restores(table: Table) -> tuple[tuple[InstantTime, InstantTime], ...]:
+    """The restores that wait, oldest first, each with the savepoint that it goes back to.
+
+    Clauses: SR-013.
+    """
+    plans = sorted((one.requested, one.content) for one in table.timeline if isinstance(one.content, RestorePlan))
+    return tuple((one, plan.savepoint) for one, plan in plans if not is_completed(table, one))
+
+
+def restore(
+    table: Table, savepoint: InstantTime, requested: InstantTime, completed: InstantTime, settings: Mapping[str, str]
+) -> Effects:
+    """A whole restore. Those that stopped are finished first; where one goes back to this savepoint, that is all.
+
+    Raises: as `schedule`.
+
+    Clauses: SR-004, SR-006, SR-013.
+    """
+    effects: Effects = ()
+    waiting, times = pending_restores(table), accumulate(repeat(completed), lambda last, _: generate_shared(last, last))
+    for one, _ in waiting:
+        effects += execute(perform(table, effects), one, next(times))
+    if any(target == savepoint for _, target in waiting):
+        return effects
+    effects += schedule(perform(table, effects), requested, settings, savepoint)
+    return (*effects, *execute(perform(table, effects), requested, next(times)))
 
 
 def dropped_metadata(table: Table) -> Effects:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from hudi_conformance.corpus.golden.recipes import load_recipes
 from hudi_conformance.corpus.recipes_apache.catalogue import Golden, written_tables
 from hudi_conformance.runner import manifest, toml_text
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, pack, unpacked
+from hudi_conformance.runner.case_files import DESCRIBED
 from hudi_conformance.runner.processes import in_processes
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -73,8 +74,8 @@ def _build_recipe(root: Path, recipe: Recipe) -> Built:
             damage(table)
         cases = answered(recipe.id, table, made.questions)
         files = _packed(folder, table, manifest.WRITTEN_MS)
+    (folder / DESCRIBED).write_text(_table_text(recipe, cases) + manifest.render(files), encoding="utf-8")
     write_cases(folder, recipe.given, recipe.place, cases)
-    (folder / "table.toml").write_text(_table_text(recipe, cases) + manifest.render(files), encoding="utf-8")
     return Built(recipe.id, tuple(cases))
 
 
@@ -94,7 +95,7 @@ def pack_written(folder: Path, table: Path, described: str) -> None:
 
     """
     files = _packed(folder, table, None)
-    (folder / "table.toml").write_text(described + manifest.render(files), encoding="utf-8")
+    (folder / DESCRIBED).write_text(described + manifest.render(files), encoding="utf-8")
 
 
 def budget_of(entries: Iterable[manifest.Entry]) -> int:
@@ -140,14 +141,14 @@ def _report(built: Built, report: Report) -> None:
 def _remove_unknown_files(root: Path) -> None:
     """Folders of model-written tables whose recipe is gone."""
     for folder in table_folders(root):
-        described = tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))
+        described = tomllib.loads((folder / DESCRIBED).read_text(encoding="utf-8"))
         if described["written_by"] == "model" and described["id"] not in RECIPES:
             shutil.rmtree(folder)
 
 
 def table_folders(root: Path) -> list[Path]:
     """The folders of golden tables, by id."""
-    return sorted(path.parent for path in root.glob("*/*/table.toml"))
+    return sorted(path.parent for path in root.glob(f"*/*/{DESCRIBED}"))
 
 
 def write_index(root: Path) -> None:
@@ -158,12 +159,11 @@ def write_index(root: Path) -> None:
 
 def index(root: Path) -> list[dict[str, Any]]:
     """The entries of the index, from what stands on disk."""
-    return [_index_entry(folder) for folder in table_folders(root) if (folder / "cases.toml").exists()]
+    described = (tomllib.loads((folder / DESCRIBED).read_text(encoding="utf-8")) for folder in table_folders(root))
+    return [_index_entry(table) for table in described if "case" in table]
 
 
-def _index_entry(folder: Path) -> dict[str, Any]:
-    table = tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))
-    cases = tomllib.loads((folder / "cases.toml").read_text(encoding="utf-8"))["case"]
+def _index_entry(table: Mapping[str, Any]) -> dict[str, Any]:
     digest = manifest.digest(manifest.parse(table))
     described = {name: table[name] for name in ("id", "title", "table_version", "table_type", "written_by", "features")}
     listed = [
@@ -174,6 +174,6 @@ def _index_entry(folder: Path) -> dict[str, Any]:
             "kills": case["kills"],
             "rejects": any("reject" in step for step in case["steps"]),
         }
-        for case in cases
+        for case in table["case"]
     ]
     return {**described, "files_sha256": digest, "cases": listed}

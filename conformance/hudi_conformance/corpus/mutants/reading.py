@@ -12,7 +12,7 @@ from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import versions_by_id
-from hudi_model.tables import OpenTable, Table, View, visible_commits
+from hudi_model.tables import OpenTable, Table, View, open_table, visible_commits
 from hudi_model.timeline import commit_metadata
 from hudi_model_tools.violations import Severity, Violation
 
@@ -201,5 +201,20 @@ def _leftovers_are_violations(original: Function) -> Function:
         files: list[BaseFile | LogFile] = [*table.base_files, *table.log_files]
         left = [Violation("RD-002", Severity.ERROR, file.name, "left") for file in files if file.instant not in done]
         return (*original(table), *left)
+
+    return severe
+
+
+@mutant(
+    "pending-actions-are-violations",
+    "TL-002 SR-006",
+    "An action that has not completed is reported as an error.",
+    "hudi_model_tools.violations.violations",
+)
+def _pending_actions_are_violations(original: Function) -> Function:
+    def severe(table: Table) -> tuple[Violation, ...]:
+        pending = (one for one in open_table(table).timeline.instants if one.state is not State.COMPLETED)
+        waiting = (Violation("TL-002", Severity.ERROR, one.requested, "it waits") for one in pending)
+        return (*original(table), *waiting)
 
     return severe

@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hudi_model.actions import Action, Instant, RollbackPlan, SavepointMetadata, TimelineEntry
+from hudi_model.actions import (
+    Action,
+    Instant,
+    ReplacePlan,
+    RestorePlan,
+    RollbackPlan,
+    SavepointMetadata,
+    State,
+    TimelineEntry,
+)
 from hudi_model.configuration import OVERLAYS, Overlay
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
+from hudi_model.timeline import Timeline
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -54,6 +64,20 @@ def _services_are_failed_writes(_: Function) -> Function:
 
 
 @mutant(
+    "overwrites-stay-planned",
+    "RB-008 RB-001",
+    "Every replacecommit is taken for a clustering, whose plan stays.",
+    "services.rollback.has_plan",
+)
+def _overwrites_stay_planned(original: Function) -> Function:
+    def any_replacement(table: Table, requested: InstantTime) -> bool:
+        contents = (one.content for one in table.timeline if one.requested == requested)
+        return bool(original(table, requested)) or any(isinstance(one, ReplacePlan) for one in contents)
+
+    return any_replacement
+
+
+@mutant(
     "write-forgotten-before-its-files",
     "RB-009",
     "A rollback removes the write's entries first, and its files not again.",
@@ -92,6 +116,40 @@ def _restore_by_request(original: Function) -> Function:
         return tuple(one for one in original(opened, savepoint) if one > savepoint)
 
     return requested_later
+
+
+@mutant("restore-started-anew", "SR-013", "A retry begins a second restore.", "services.savepoints.pending_restores")
+def _restore_started_anew(_: Function) -> Function:
+    return lambda _table: ()
+
+
+@mutant(
+    "retried-restore-skips-what-began",
+    "SR-006",
+    "What an earlier attempt at a restore began to undo counts as undone.",
+    "services.savepoints.undo",
+)
+def _retried_restore_skips_what_began(original: Function) -> Function:
+    def whole_only(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
+        states = {one.state for one in table.timeline if one.requested == instant}
+        effects: Effects = original(table, instant, requested) if State.COMPLETED in states else ()
+        return effects
+
+    return whole_only
+
+
+@mutant(
+    "planned-restores-count",
+    "SR-006",
+    "What a restore that waits is to undo counts no more.",
+    "timeline.is_committed",
+)
+def _planned_restores_count(original: Function) -> Function:
+    def spared(timeline: Timeline, requested: InstantTime) -> bool:
+        plans = [one.content for one in timeline.entries if isinstance(one.content, RestorePlan)]
+        return bool(original(timeline, requested)) and not any(requested in one.instants for one in plans)
+
+    return spared
 
 
 @mutant("restore-oldest-first", "SR-006", "What is undone first is the oldest.", "services.savepoints.instants_after")

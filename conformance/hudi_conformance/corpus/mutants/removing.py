@@ -158,6 +158,20 @@ def _restore_keeps_rollbacks(original: Function) -> Function:
 
 
 @mutant(
+    "half-deleted-savepoints-stay",
+    "SR-003",
+    "What a deletion of a savepoint left that died is not there for the next.",
+    "services.savepoints.delete_savepoint",
+)
+def _half_deleted_savepoints_stay(original: Function) -> Function:
+    def of_whole_ones(table: Table, instant: InstantTime) -> Effects:
+        effects: Effects = original(table, instant)
+        return effects if len(effects) > 1 else ()
+
+    return of_whole_ones
+
+
+@mutant(
     "savepoint-ends-inflight",
     "SR-003",
     "Of a savepoint that ends the inflight file stays.",

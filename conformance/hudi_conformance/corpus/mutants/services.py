@@ -13,8 +13,10 @@ from hudi_model.actions import (
     SavepointMetadata,
     State,
 )
+from hudi_model.configuration import property_names
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects
 from hudi_model.files import DataBlock, FileGroup, FileSlice, GroupId
+from hudi_model.metadata import BUILT
 from hudi_model.services import plans
 from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
@@ -119,6 +121,16 @@ def _retry_keeps_what_failed(original: Function) -> Function:
         return original(replace(view, table=unmarked), found, requested, blocks)
 
     return one_more
+
+
+@mutant(
+    "retried-service-leaves-its-files",
+    "MK-003 CL-006",
+    "A new attempt at a service leaves the base files of the one that failed where they are.",
+    "staging.unplacing",
+)
+def _retried_service_leaves_its_files(_: Function) -> Function:
+    return lambda _table, _requested: ()
 
 
 @mutant(
@@ -391,6 +403,24 @@ def _index_used_before_it_is_whole(original: Function) -> Function:
         return effects[:2] + effects[3:4] + effects[2:3] + effects[4:]
 
     return early
+
+
+@mutant(
+    "completed-indexings-wait",
+    "IG-005",
+    "Where readers may use the indexes of an indexing already, nobody completes it.",
+    "services.indexing.execute",
+)
+def _completed_indexings_wait(original: Function) -> Function:
+    def unless_whole(table: Table, requested: InstantTime, completed: InstantTime, build: Any = None) -> Effects:
+        properties = open_table(table).configuration.properties
+        planned = plans.plan_of(table, requested, IndexPlan)
+        if {*planned.partitions} <= {*property_names(properties, BUILT)}:
+            return ()
+        effects: Effects = original(table, requested, completed, build)
+        return effects
+
+    return unless_whole
 
 
 @mutant(

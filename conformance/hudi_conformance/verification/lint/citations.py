@@ -82,14 +82,13 @@ def _constant_citations(checkout: Checkout, tree: ast.Module, name: str) -> Iter
 
 
 def _case_citations(checkout: Checkout) -> Iterator[Citation]:
-    for path in sorted((checkout.root / TABLES).rglob("cases.toml")):
-        name = checkout.name(path)
-        for case in tables(read_toml(checkout, name).get("case")):
-            version = path.parent.parent.name.removeprefix("v")
-            yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))), version)
     for path in sorted((checkout.root / TABLES).rglob("table.toml")):
         name = checkout.name(path)
-        yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
+        content = read_toml(checkout, name)
+        yield from (Citation(found, "table", name, 1) for found in words(content.get("clauses")))
+        for case in tables(content.get("case")):
+            version = path.parent.parent.name.removeprefix("v")
+            yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))), version)
     for path in sorted((checkout.root / WRITING_CASES).glob("*/*.toml")):
         name = checkout.name(path)
         content = read_toml(checkout, name)
