@@ -241,7 +241,7 @@ def read_next_slice(table: Table, local: LocalState) -> LocalState:
     """
     view = view_at(open_table(replace(table, timeline=local.seen)), None, RELEASED)
     try:
-        rows = read_slice(view, planned_slice(table, local.slices[0]), table_schema(view))
+        rows = read_slice(view, planned_slice(view, local.slices[0]), table_schema(view))
     except Rejection as rejection:
         return replace(local, refused=rejection.reason, todo=(), slices=())
     return replace(local, rows=(*local.rows, *rows), slices=local.slices[1:])

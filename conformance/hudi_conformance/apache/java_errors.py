@@ -72,6 +72,8 @@ def refusal(text: str, *, writes: bool = False) -> Rejected | Unsupported | None
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
     if re.search(r"1\.x release only supports table version greater than version 6", text):
         return Unsupported("upgrade-from-before-6")  # by way of a release before 1.0, it says
+    if "_hoodie.record.key.gen.partition.id not found" in text:
+        return Unsupported("generated-keys")  # its data source makes them, not the client that writes here
     for pattern, reason in (*_SIGNS, *(_SETTING_SIGNS if writes else ())):
         if re.search(pattern, text):
             return Rejected(reason, first_line(text), native=text[:_LIMIT])

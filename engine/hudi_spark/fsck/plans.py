@@ -43,6 +43,7 @@ from hudi_spark.table_state import (
     files_to_clean,
     groups_of_plan,
     load_snapshot,
+    logs_of_plan,
     plain_configuration,
     refuse_foreign_rollback,
     refuse_foreign_slices,
@@ -417,14 +418,14 @@ def _before(snapshot: Snapshot, requested: str, slices: tuple[FileSlice, ...]) -
 
 def _slice_of(operation: CompactionOperation) -> FileSlice:
     partition, base = operation.partition_path or "", operation.data_file_path
-    logs = tuple(joined(partition, file_name_of(path)) for path in operation.delta_file_paths)
+    logs = logs_of_plan(partition, operation.delta_file_paths, {})
     base_path = joined(partition, file_name_of(base)) if base else None
     return FileSlice(partition, operation.file_id or "", operation.base_instant_time or "", base_path, logs)
 
 
 def _slice(info: SliceInfo) -> FileSlice:
     partition, base = info.partition_path or "", info.data_file_path
-    logs = tuple(joined(partition, file_name_of(path)) for path in info.delta_file_paths)
+    logs = logs_of_plan(partition, info.delta_file_paths, {})
     return FileSlice(partition, info.file_id or "", "", joined(partition, file_name_of(base)) if base else None, logs)
 
 

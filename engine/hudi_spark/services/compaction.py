@@ -50,8 +50,10 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     compaction_plan,
+    completion_times,
     file_name_of,
     flag,
+    logs_of_plan,
     refuse_foreign_slices,
     scan_logs,
 )
@@ -111,21 +113,23 @@ class PlannedSlice:
     read: SliceTask
 
 
-def snapshot_of_plan(snapshot: Snapshot, plan: CompactionPlan, requested: str) -> Snapshot:
+def snapshot_of_plan(work: TableWork, snapshot: Snapshot, plan: CompactionPlan, requested: str) -> Snapshot:
     """The state that a plan was made on: its slices, and of all commits those that had completed then.
 
     Clauses: CP-004, CP-005.
     """
+    completions = completion_times(snapshot.timeline) if work.readings.log_order == "text" else {}
     before = tuple(one for one in snapshot.commits if _precedes(one, requested))
     known = frozenset(one.instant.requested for one in before)
     counted = replace(snapshot.visibility, visible=snapshot.visibility.visible & known)
     # Archival may have taken all that stated the schema then; a later one has room for the same rows.
     stating = before if stating_commit(before) is not None else snapshot.commits
-    return replace(snapshot, commits=stating, visibility=counted, slices=tuple(map(slice_of, plan.operations)))
+    slices = tuple(slice_of(one, completions) for one in plan.operations)
+    return replace(snapshot, commits=stating, visibility=counted, slices=slices)
 
 
-def slice_of(operation: CompactionOperation) -> FileSlice:
-    """The file slice of an operation.
+def slice_of(operation: CompactionOperation, completions: Mapping[str, str]) -> FileSlice:
+    """The file slice of an operation; `completions` as of `logs_of_plan`.
 
     Clauses: CP-005.
     """
@@ -136,7 +140,7 @@ def slice_of(operation: CompactionOperation) -> FileSlice:
         operation.file_id or "",
         operation.base_instant_time or "",
         None if base is None else joined(partition, file_name_of(base)),
-        tuple(joined(partition, file_name_of(log)) for log in operation.delta_file_paths),
+        logs_of_plan(partition, operation.delta_file_paths, completions),
     )
 
 
@@ -301,7 +305,7 @@ def carry_out(
     attempt = Attempt(work, pending.action, pending.requested)
     with attempt.inflight():
         snapshot = work.snapshot()
-        planned = snapshot_of_plan(snapshot, plan, pending.requested)
+        planned = snapshot_of_plan(work, snapshot, plan, pending.requested)
         written = _written(work, planned, plan, kind, pending.requested)
         stats = tuple(one.stat for one in written)
         metadata = CommitMetadata(kind.operation, True, stats, extra=stated_schemas(planned))

@@ -97,6 +97,7 @@ from hudi_spark.table_state.slicing import (
     latest_base_slice,
     latest_slice,
     list_file_groups,
+    logs_of_plan,
     scan_logs,
 )
 from hudi_spark.table_state.snapshots import (
@@ -217,6 +218,7 @@ __all__ = [
     "load_snapshot",
     "load_table",
     "load_timeline",
+    "logs_of_plan",
     "newest_base_files",
     "open_metadata_table",
     "pending_clusterings",

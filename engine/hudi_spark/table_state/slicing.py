@@ -16,7 +16,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, SkippedBytes
 from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.listing import FileListing, read_log, stored_files
+from hudi_spark.table_state.listing import FileListing, file_name_of, read_log, stored_files
 from hudi_spark.table_state.timeline import Timeline, Visibility
 
 
@@ -164,6 +164,24 @@ def latest_slice(group_id: GroupId, group: FileGroup, pending: Iterable[str], ru
     logs = sorted((log for time in joined for log in read[time]), key=rules.order)
     base = bases.get(joined[0])
     return FileSlice(*group_id, joined[0], None if base is None else base.path, tuple(log.path for log in logs))
+
+
+def logs_of_plan(partition: str, files: Iterable[str], completions: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of the logs that a plan names for a slice, in the order in which they are merged.
+
+    Releases list them the other way round in plans of clusterings. `completions`: as of `SlicingRules` where logs are
+    merged by completion time, else empty.
+
+    Clauses: CP-005, RD-007.
+    """
+
+    def order(path: str) -> tuple[str, int, str]:
+        name = parse_data_file_name(path.rpartition("/")[2])
+        if not isinstance(name, LogFileName):
+            return path, 0, ""
+        return completions.get(name.instant, name.instant), name.version, name.write_token or ""
+
+    return tuple(sorted((f"{partition}/{file_name_of(path)}".lstrip("/") for path in files), key=order))
 
 
 def all_slices(

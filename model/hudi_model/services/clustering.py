@@ -1,10 +1,19 @@
 """Clustering: file slices are read together and written anew, sorted, as file groups that replace theirs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from math import ceil
 
-from hudi_model.actions import Action, ClusteringGroup, CommitMetadata, Content, ReplacePlan, WriteStat
+from hudi_model.actions import (
+    Action,
+    ClusteringGroup,
+    CommitMetadata,
+    CompactionOperation,
+    Content,
+    ReplacePlan,
+    WriteStat,
+)
 from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, new_file_id
 from hudi_model.files import BaseFile, Record
 from hudi_model.merge_rules import comparable
@@ -103,10 +112,19 @@ def refuse_updated(table: Table, plan: ReplacePlan, readings: Readings) -> None:
 
     Clauses: CL-005.
     """
-    now = {plans.operation_on(one) for one in snapshot_slices(view_at(open_table(table), None, readings))}
+    slices = snapshot_slices(view_at(open_table(table), None, readings))
+    now = {in_any_order(plans.operation_on(one)) for one in slices}
     for one in (found for group in plan.groups for found in group.slices):
-        if one not in now:
+        if in_any_order(one) not in now:
             raise Rejection(Reason.WRITE_CONFLICT, "CL-005", one.file_id, "the group was written since it was planned")
+
+
+def in_any_order(operation: CompactionOperation) -> CompactionOperation:
+    """A slice that a plan names, in whatever order it names the logs.
+
+    Clauses: CP-005.
+    """
+    return replace(operation, log_files=tuple(sorted(operation.log_files)))
 
 
 def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime) -> Iterator[Staged]:
@@ -115,7 +133,7 @@ def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime)
     Clauses: CL-004, CL-007, CL-009.
     """
     group, schema = plan.groups[place], table_schema(view)
-    slices = (plans.planned_slice(view.table.state, one) for one in group.slices)
+    slices = (plans.planned_slice(view, one) for one in group.slices)
     rows = sorted((row for one in slices for row in read_slice(view, one, schema)), key=lambda row: rank(row, plan))
     extension, length = base_extension(view.configuration), max(1, ceil(len(rows) / group.outputs))
     for start in range(0, len(rows), length):

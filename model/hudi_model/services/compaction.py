@@ -63,7 +63,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
     plans.refuse_foreign(plans.files_of_slices(plan.operations))
-    staged = (compacted(view, plans.planned_slice(table, one), requested) for one in plan.operations)
+    staged = (compacted(view, plans.planned_slice(view, one), requested) for one in plan.operations)
     return plans.carry_out(view, Action.COMPACTION, requested, completed, staged)
 
 

@@ -67,7 +67,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
     plans.refuse_foreign(plans.files_of_slices(plan.operations))
-    staged = (log_compacted(view, plans.planned_slice(table, one), requested) for one in plan.operations)
+    staged = (log_compacted(view, plans.planned_slice(view, one), requested) for one in plan.operations)
     return plans.carry_out(view, Action.LOG_COMPACTION, requested, completed, staged)
 
 

@@ -12,7 +12,7 @@ from hudi_model.metadata import with_metadata
 from hudi_model.partitions import is_partition_path
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
-from hudi_model.slicing import group_of, snapshot_slices
+from hudi_model.slicing import group_of, in_merge_order, snapshot_slices
 from hudi_model.staging import Staged, placing, unplacing
 from hudi_model.tables import Reading, Readings, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
@@ -155,21 +155,22 @@ def operation_on(found: FileSlice) -> CompactionOperation:
     return CompactionOperation(found.partition, found.file_id, found.base_instant, base, names)
 
 
-def planned_slice(table: Table, operation: CompactionOperation) -> FileSlice:
-    """The slice that a plan names: its files, and none that came later.
+def planned_slice(view: View, operation: CompactionOperation) -> FileSlice:
+    """The slice that a plan names: its files and none that came later, the logs as a snapshot reads them.
 
     Raises: BASE_FILE_MISSING, LOG_FILE_MISSING.
 
-    Clauses: CP-005.
+    Clauses: CP-005, RD-007.
     """
-    group = group_of(operation)
+    table, group = view.table.state, group_of(operation)
     base = next((one for one in table.base_files if group_of(one) == group and one.name == operation.base_file), None)
     logs = {one.name: one for one in table.log_files if group_of(one) == group}
     if operation.base_file and not base:
         raise Rejection(Reason.BASE_FILE_MISSING, "CP-005", operation.base_file, "a plan names it, storage lacks it")
     for name in (one for one in operation.log_files if one not in logs):
         raise Rejection(Reason.LOG_FILE_MISSING, "CP-005", name, "a plan names it, storage lacks it")
-    return FileSlice(*group, operation.base_instant, base, tuple(logs[name] for name in operation.log_files))
+    named = (logs[name] for name in operation.log_files)
+    return FileSlice(*group, operation.base_instant, base, in_merge_order(view, named))
 
 
 def carry_out(  # noqa: PLR0917 - what a service knows when it starts to write

@@ -115,7 +115,7 @@ def instants_before(
     """
     try:
         before = view_before(view.table.state, request.requested, RELEASED)
-        planned_slice(view.table.state, operation)
+        planned_slice(before, operation)
         slices = (one for one in snapshot_slices(before) if group_of(one) == group_of(operation))
         found = [one for one in slices if one.base_instant == operation.base_instant]
         earlier = (replace(one, log_files=tuple(log for log in one.log_files if log.name != made)) for one in found)
@@ -178,7 +178,7 @@ def rows_before(view: View, planned: Iterable[CompactionOperation], request: Tim
     try:
         before = view_before(view.table.state, request.requested, RELEASED)
         read = partial(read_slice, before, schema=table_schema(before))
-        return rows_of(row for one in planned for row in read(planned_slice(view.table.state, one)))
+        return rows_of(row for one in planned for row in read(planned_slice(before, one)))
     except (Rejection, Unsupported):
         return None
 

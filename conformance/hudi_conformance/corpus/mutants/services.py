@@ -28,6 +28,21 @@ from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
 @mutant(
+    "plans-order-logs",
+    "CP-005",
+    "The logs of a slice are merged in the order in which a plan names them.",
+    "services.plans.planned_slice",
+)
+def _plans_order_logs(original: Function) -> Function:
+    def in_order_of_the_plan(view: View, operation: CompactionOperation) -> FileSlice:
+        found: FileSlice = original(view, operation)
+        logs = {one.name: one for one in found.log_files}
+        return replace(found, log_files=tuple(logs[name] for name in operation.log_files))
+
+    return in_order_of_the_plan
+
+
+@mutant(
     "compaction-reads-logs-only",
     "CP-004",
     "A compaction writes the rows of the logs and forgets the base file.",

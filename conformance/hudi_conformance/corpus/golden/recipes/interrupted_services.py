@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from hudi_model.actions import Action, CleanPlan, ReplacePlan, RestorePlan, RollbackPlan, State
+from hudi_model.actions import Action, CleanPlan, ClusteringGroup, ReplacePlan, RestorePlan, RollbackPlan, State
 from hudi_model.files import LogFile, RollbackBlock
 from hudi_model.metadata import BUILDING, FILES
 from hudi_model.time import InstantTime
@@ -93,15 +93,21 @@ def interrupted_restore(table: GoldenTable) -> None:
     check(table, _CHECK, "SR-006 RB-005", "pending-actions-are-violations")
 
 
+def _newest_first(group: ClusteringGroup) -> ClusteringGroup:
+    """The logs of each slice as plans of releases name them."""
+    return replace(group, slices=tuple(replace(one, log_files=one.log_files[::-1]) for one in group.slices))
+
+
 @golden(
     "v9/mor_interrupted_clustering", "An attempt at a clustering died between two files", merge_on_read(9), also=(6, 8)
 )
 def interrupted_clustering(table: GoldenTable) -> None:
-    """A clustering of three groups of two cities is inflight; the new file of one city, with too few rows, is there."""
+    """A clustering of three groups, its plan naming the newest logs first, is inflight; a new file lacks rows."""
     at, cities = second(3), ([table.group("oslo", 0), table.group("oslo", 1)], [table.group("lima", 0)])
     table.insert(second(1), fleet(10))
-    table.upsert(second(2), rides(20, ("r01", "r11")))
-    planned = tuple(group for groups in cities for group in table.clustering_plan(groups).groups)
+    table.upsert(second(1.6), rides(20, ("r01", "r11")))
+    table.upsert(second(2.2), deletes={("oslo", "r01"): 0}, operation="DELETE")
+    planned = tuple(_newest_first(group) for groups in cities for group in table.clustering_plan(groups).groups)
     table.replace_groups(at, (), (), state=State.INFLIGHT, operation="CLUSTER", plan=ReplacePlan("CLUSTER", planned))
     attempt = table.base_file(table.group("oslo", 7), at, table.merged()[cities[0][0]][:1], token=_FAILED_ATTEMPT)
     table.place(attempt)

@@ -125,7 +125,7 @@ def _inside(key: str, ts: int, number: int) -> Row:
         key,
         ts,
         place={"name": f"place {number}", "height": number},
-        stops=[{"at": number, "note": None}, None, {"at": None, "note": "é"}],
+        stops=[{"at": number, "note": None}, {"at": None, "note": "é"}],
         counts={"a": number, "": None},
     )
 

@@ -93,12 +93,16 @@ def restore_after_a_restore(case: WritingCase) -> None:
 
 
 @of_each_version(
-    "clustering", "mor_interrupted_clustering", "CL-006 CL-004 MK-003 CL-003", "retried-service-leaves-its-files"
+    "clustering",
+    "mor_interrupted_clustering",
+    "CL-006 CL-004 CP-005 MK-003 CL-003",
+    "retried-service-leaves-its-files plans-order-logs",
 )
 def clustering(case: WritingCase) -> None:
     """A new attempt at a clustering removes what the failed one left, and does all of it.
 
-    Given a clustering whose process died; the new file of one city, with too few rows, and its marker are there.
+    Given a clustering whose process died; the new file of one city, with too few rows, and its marker are there. Its
+    plan names the newest log of a slice first: it deletes a ride that the older log changed.
     When another process carries the plan out, and then changes rides.
     Then each ride is there once, in the groups of the second attempt or in those that were not planned.
     """

@@ -193,7 +193,7 @@ _NAMED: Final = Schema(
         Field("note", "string"),
     )
 )
-_INSIDE: Final = {"record_key": ("who.id",), "partition_by": ("who.city",), "ordering": ("at.ts",)}
+_INSIDE: Final[dict[str, Any]] = {"record_key": ("who.id",), "partition_by": ("who.city",), "ordering": ("at.ts",)}
 
 
 def _named(key: str, city: str, ts: int | None, note: str) -> Row:
