@@ -97,7 +97,7 @@ def joined(*parts: str) -> str:
 def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
     """The files that count: those of completed actions, in slices and groups no longer read too.
 
-    A log that a rollback took back by a command stays in storage, and is listed with the command's.
+    In version 6 a log that a rollback took back by a command stays in storage, and is listed with the command's.
 
     Clauses: MT-010.
     """
@@ -107,9 +107,12 @@ def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
 
 
 def settled(view: View) -> frozenset[InstantTime]:
-    """The instants of actions that completed or were rolled back."""
-    completed = (one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
-    return frozenset(completed) | rolled_back(view.timeline)
+    """The instants of actions that completed; in version 6 also of those that were rolled back. [Modified in v8]
+
+    Clauses: MT-010.
+    """
+    completed = frozenset(one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
+    return completed | (rolled_back(view.timeline) if view.configuration.rules.logs_name_their_slice else frozenset())
 
 
 def is_held(view: View, log: LogFile, done: frozenset[InstantTime]) -> bool:

@@ -206,3 +206,20 @@ def test_a_partition_that_cannot_be_leaves_nothing(tmp_path: Path, operation: st
     assert caught.value.reason in {"PATH_ESCAPES_TABLE", "CONFIG_INVALID"}
     assert {one.relative_to(table) for one in table.rglob("*") if one.is_file()} <= before
     write_arrow(str(table), _rows(ts=3), "upsert")
+
+
+def test_logs_are_merged_in_their_own_order_whatever_the_order_of_the_plan(tmp_path: Path):
+    """Plans of others may name the newest log first: the delete there still takes the row that the older log changed."""
+    table = _table(tmp_path, "MERGE_ON_READ")
+    write_arrow(str(table), _rows(), "delete")
+    services = services_arrow(str(table))
+    requested = services.schedule("compaction", _COMPACTS)
+    assert requested is not None
+    (file,) = (table / ".hoodie" / "timeline").glob("*.compaction.requested")
+    plan = parse_compaction_plan(file.read_bytes(), str(file))
+    reversed_logs = tuple(replace(one, delta_file_paths=one.delta_file_paths[::-1]) for one in plan.operations)
+    assert [len(one.delta_file_paths) for one in reversed_logs] == [2]
+    file.write_bytes(serialise_compaction_plan(replace(plan, operations=reversed_logs)))
+    services.execute(requested)
+    assert read_arrow(table).num_rows == 0
+    assert not check_table(table, deep=True)
