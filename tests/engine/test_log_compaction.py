@@ -97,7 +97,7 @@ def test_writes_and_compactions_go_on(tmp_path: Path, version: int):
     assert table.found() == before
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", [8, 9])
 def test_nothing_is_planned_while_a_block_may_come_between(tmp_path: Path, version: int):
     """A write that began before the newest log and completes after the plan would lose to older values."""
     table = logged(tmp_path, version)
@@ -105,6 +105,14 @@ def test_nothing_is_planned_while_a_block_may_come_between(tmp_path: Path, versi
     table.write("upsert", rows((0,), ts=9, price=9.0))
     assert table.services().schedule("logcompaction", NOW) is None
     started.abort()
+    assert table.services().schedule("logcompaction", NOW) is not None
+
+
+def test_version_6_plans_beside_a_pending_write(tmp_path: Path):
+    """Logs there are merged by the versions in their names: one that is written later lies on top."""
+    table = logged(tmp_path, 6)
+    table.writer().begin(WriteRequest("upsert", rows((2,), ts=9)))
+    table.write("upsert", rows((0,), ts=9, price=9.0))
     assert table.services().schedule("logcompaction", NOW) is not None
 
 

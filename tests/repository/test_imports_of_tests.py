@@ -8,8 +8,10 @@ TESTS: Final = Path(__file__).parents[1]
 PUBLIC: Final = frozenset(f"hudi_spark{name}" for name in ("", ".errors", ".mergers", ".readings", ".testing"))
 # Tests of an algorithm by itself, and the packages of the engine that they may look into.
 ALGORITHMS: Final = {
+    "checked_tables": "keys",
     "configuration_page": "options",
     "dynamodb_locks": "concurrency",
+    "engine_here": "concurrency",
     "tagging_tables": "keys",
     "test_clustering_layout": "services",
     "test_compaction_choice": "services",

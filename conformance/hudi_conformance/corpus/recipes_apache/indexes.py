@@ -6,6 +6,7 @@ from typing import Any
 from hudi_conformance.corpus.golden.questions import WrittenTable
 from hudi_conformance.corpus.golden.usual import (
     deep_check,
+    exact_request,
     file_slices,
     filtered_after_merging,
     first_commit,
@@ -147,6 +148,7 @@ def query_mor_statistics(table: WrittenTable) -> None:
         "statistics-of-first-row statistics-without-logs metadata-logs-unread",
     )
     first_commit(table)
+    exact_request(table)
     file_slices(table)
     meta_fields(table)
     filtered_after_merging(table)
@@ -167,6 +169,7 @@ def query_cow_statistics(table: WrittenTable) -> None:
     )
     deep_check(table, _VALID, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
     first_commit(table)
+    exact_request(table)
     timeline(table)
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")
@@ -229,6 +232,7 @@ def query_keys(table: WrittenTable) -> None:
         "filter-ignored",
     )
     first_commit(table)
+    exact_request(table)
     file_slices(table)
     deep_check(
         table,
@@ -526,6 +530,7 @@ def query_hfile(table: WrittenTable) -> None:
     )
     table.optimized("read-optimized", "HFiles are base files", "BF-013 RD-009", "replaced-group-visible")
     first_commit(table)
+    exact_request(table)
     meta_fields(table)
     file_slices(table, "replaced-group-visible", "BF-010 BF-013 RD-003")
     up_to_last_but_one(table, "range-begin-ignored")
@@ -575,6 +580,7 @@ def query_several_formats(table: WrittenTable) -> None:
         "filtered", "rows of both formats are filtered alike", "BF-011 RD-012", "filter-ignored", filter=["n", "<", 40]
     )
     first_commit(table)
+    exact_request(table)
     file_slices(table, "oldest-base-file other-formats-unread", "BF-011 BF-010 SL-003")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")

@@ -33,6 +33,7 @@ def query_composite_key(table: WrittenTable) -> None:
         "snapshot", "late rows lose key by key", "DM-002 MG-003 PR-021 SL-020 SL-021", "event-time-ignores-ordering"
     )
     first_commit(table)
+    exact_request(table)
     file_slices(table, clauses="SL-003 SL-002")
     description(table, "DM-002", "mode-always-commit-time")
     meta_fields(table)
@@ -80,6 +81,7 @@ def query_two_ordering_fields(table: WrittenTable) -> None:
     """Upserts and deletes that win and lose on the first and on the second ordering field."""
     table.snapshot("snapshot", "the second field decides where the first ties", "MG-007", "first-ordering-field-only")
     first_commit(table)
+    exact_request(table)
     last_but_one(table, "the last write is not there yet", "MG-007 RD-010")
     base_files_only(table)
     description(table, "MG-007 PR-006", "first-ordering-field-only")
@@ -122,6 +124,7 @@ def query_added_column(table: WrittenTable) -> None:
         "schema-of-oldest-commit missing-column-refused",
     )
     first_commit(table)
+    exact_request(table)
     base_files_only(table)
     description(table, "DM-003", "schema-of-oldest-commit")
     meta_fields(table)
@@ -157,6 +160,7 @@ def query_small_files(table: WrittenTable) -> None:
         "deltacommit-base-file-opens-no-slice",
     )
     first_commit(table)
+    exact_request(table)
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-016")
     meta_fields(table)
@@ -185,6 +189,7 @@ def query_log_only(table: WrittenTable) -> None:
     """Bucket index; updates and deletes in logs, one compaction, a partition that came later."""
     table.snapshot("snapshot", "logs before and after the compaction are merged", "RD-005 RD-017", "deletes-ignored")
     first_commit(table)
+    exact_request(table)
     base_files_only(table)
     file_slices(table, "logs-join-newest-slice", "RD-005")
     meta_fields(table)
