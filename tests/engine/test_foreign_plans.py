@@ -209,7 +209,7 @@ def test_a_partition_that_cannot_be_leaves_nothing(tmp_path: Path, operation: st
 
 
 def test_logs_are_merged_in_their_own_order_whatever_the_order_of_the_plan(tmp_path: Path):
-    """Plans of others may name the newest log first: the delete there still takes the row that the older log changed."""
+    """Plans of others may name the newest log first: a delete there still takes the row that an older log changed."""
     table = _table(tmp_path, "MERGE_ON_READ")
     write_arrow(str(table), _rows(), "delete")
     services = services_arrow(str(table))
