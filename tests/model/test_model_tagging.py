@@ -77,7 +77,7 @@ def test_the_first_ring_is_that_of_released_writers() -> None:
         (1610612736, "77db3037-ada8-3a94-b4c3-04ed12cbc55f"),
         (2147483647, "b99ef4a4-4d27-3c35-94a4-d580483ab152"),
     )
-    assert ring_hash(("a", None)) == ring_hash(("anull",))
+    assert ring_hash((None, "a")) == ring_hash(("nulla",))
 
 
 def test_a_ring_holds_once_its_resize_has_completed() -> None:

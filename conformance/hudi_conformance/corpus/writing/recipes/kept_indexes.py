@@ -78,7 +78,7 @@ def row_moves(case: WritingCase) -> None:
         case.shows("IX-031")
 
 
-def _dead_writer(case: WritingCase) -> None:
+def _crashed_writer(case: WritingCase) -> None:
     """What a writer that died has committed to the metadata table alone is taken back there.
 
     Given an indexed table, and a delete whose metadata is committed and which never completed.
@@ -141,12 +141,12 @@ def overwritten(case: WritingCase) -> None:
 
 for _version in (6, 8, 9):
     writing(
-        f"indexes/dead_writer_v{_version}",
+        f"indexes/crashed_writer_v{_version}",
         shapes((_version,), (MOR,), configs=SHARED),
         f"MT-006 RB-001 RB-011 {_CLAUSES}",
         "metadata-never-updated",
         begins_with=f"v{_version}/mor_metadata_uncommitted",
-    )(_dead_writer)
+    )(_crashed_writer)
 
 
 @writing("indexes/deleted", SPREAD, f"IX-021 OW-013 {_CLAUSES}", "stale-entries-kept")
