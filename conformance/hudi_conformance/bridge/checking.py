@@ -166,6 +166,9 @@ def _with_list_of_files(storage: Storage, table: Table) -> Table:
     return replace(table, metadata=replace(metadata, indexes=(FILES,)))
 
 
+_UNTYPED: Final = "V1"
+
+
 def _evidence(
     storage: Storage, table: Table, statuses: Sequence[FileStatus], footers: Mapping[str, Footer], *, deep: bool
 ) -> Evidence:
@@ -181,7 +184,8 @@ def _evidence(
         damages=(*damages, *([stored] if isinstance(stored, Damaged) else [])),
         definitions=tuple(map(_defined, definitions)) if isinstance(stored, tuple) else None,
         index_versions={one.name: one.version for one in definitions},
-        typed_indexes=_typed(storage, [one.name for one in definitions]) if deep else frozenset(),
+        # Of newer versions nothing else is asked.
+        typed_indexes=_typed(storage, [one.name for one in definitions if one.version == _UNTYPED]),
         deep=deep,
     )
 
