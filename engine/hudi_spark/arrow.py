@@ -34,7 +34,7 @@ from hudi_spark.read import (
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state import InstantLike, instant_given
+from hudi_spark.table_state import GivenInstants, InstantLike
 from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
 
 _ROWS_A_BATCH: Final = 1 << 16
@@ -69,7 +69,7 @@ def read_arrow(
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
-    when = instant_given(as_of, partial(table_storage, path, storage_options), path)
+    when = _given(path, storage_options)(as_of)
     query = Query(when, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
 
@@ -103,10 +103,10 @@ def read_batches(
     """
     query = Query(None, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
     if begin is None and end is None:
-        query = replace(query, as_of=instant_given(as_of, partial(table_storage, path, storage_options), path))
+        query = replace(query, as_of=_given(path, storage_options)(as_of))
     else:
-        first = instant_given(EARLIEST if begin is None else begin, partial(table_storage, path, storage_options), path)
-        query = _ranged(query, as_of, first, instant_given(end, partial(table_storage, path, storage_options), path))
+        given = _given(path, storage_options)
+        query = _ranged(query, as_of, given(EARLIEST if begin is None else begin), given(end))
     with boundary(path):
         return batches_of(table_storage(path, storage_options), query)
 
@@ -215,8 +215,8 @@ def read_incremental(
         meta_columns=meta_columns,
         readings=readings_named(readings),
         configs=configs or {},
-        begin=instant_given(begin, partial(table_storage, path, storage_options), path),
-        end=instant_given(end, partial(table_storage, path, storage_options), path),
+        begin=_given(path, storage_options)(begin),
+        end=_given(path, storage_options)(end),
     )
     return _rows(path, storage_options, query)
 
@@ -244,9 +244,8 @@ def read_changes(
     Clauses: CD-001, CD-002, CD-006, IN-002.
 
     """
-    opened = partial(table_storage, path, storage_options)
-    first, last = instant_given(begin, opened, path), instant_given(end, opened, path)
-    query = ChangesQuery(first, last, commit_time, readings_named(readings), dict(configs or {}))
+    given = _given(path, storage_options)
+    query = ChangesQuery(given(begin), given(end), commit_time, readings_named(readings), dict(configs or {}))
     return _rows(path, storage_options, query)
 
 
@@ -267,11 +266,7 @@ def explain(
 
     """
     with boundary(path):
-        query = Query(
-            instant_given(as_of, partial(table_storage, path, storage_options), path),
-            filter=filter,
-            configs=configs or {},
-        )
+        query = Query(_given(path, storage_options)(as_of), filter=filter, configs=configs or {})
         return plan_query(table_storage(path, storage_options), query).pruned
 
 
@@ -301,10 +296,14 @@ def read_stream(
     read = read_changes if changes else read_incremental
     with boundary(path):
         checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
-        first = instant_given(begin, partial(table_storage, path, storage_options), path)
+        first = _given(path, storage_options)(begin)
         for one in batch_ranges(table_storage(path, storage_options), checkpoints, first, poll_seconds):
             rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
             yield Batch(one.number, one.begin, one.end, rows)
+
+
+def _given(path: str | Path, storage_options: Mapping[str, str] | None) -> GivenInstants:
+    return GivenInstants(partial(table_storage, path, storage_options), path)
 
 
 def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:

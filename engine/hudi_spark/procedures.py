@@ -11,7 +11,7 @@ from hudi_spark.options import refusal
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.running import clustering_configs
 from hudi_spark.table import HudiTable, NamedTable, session_storage
-from hudi_spark.table_state import instant_given, load_commits, load_table
+from hudi_spark.table_state import GivenInstants, load_commits, load_table
 from hudi_spark.write import Outcome
 
 if TYPE_CHECKING:
@@ -172,9 +172,8 @@ def _rollback_to_instant(call: _Call) -> "DataFrame":
 
 
 def _instant(call: _Call) -> str:
-    return instant_given(
-        call.text("instant_time"), partial(session_storage, call.spark, call.named.path, None), call.named.path
-    )
+    opened = partial(session_storage, call.spark, call.named.path, None)
+    return GivenInstants(opened, call.named.path)(call.text("instant_time"))
 
 
 def _planned(call: _Call, service: str, configs: Mapping[str, str]) -> "DataFrame":

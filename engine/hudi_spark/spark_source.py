@@ -65,7 +65,7 @@ from hudi_spark.read import (
 from hudi_spark.read.tasks import run_task
 from hudi_spark.schema import key_text
 from hudi_spark.spark import arrow_schema, batches_of_pack, files_of_changes, packed_for, spark_schema, wire_schema
-from hudi_spark.table_state import instant_given
+from hudi_spark.table_state import GivenInstants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -200,7 +200,7 @@ def _writers() -> tuple[type, type]:
         WriterCommitMessage,
     )
 
-    class HudiWriter(DataSourceArrowWriter):  # type: ignore[misc]
+    class Staging:
         def __init__(self, staged: _StagedWrite) -> None:
             self._staged = staged
 
@@ -209,26 +209,18 @@ def _writers() -> tuple[type, type]:
             message.files = self._staged.store(iterator)
             return message
 
-        def commit(self, messages: list[Any]) -> None:
-            self._staged.commit(_files(messages))
+        # A batch of a stream has a number, which Spark hands over behind the messages.
+        def commit(self, messages: list[Any], *batch: int) -> None:
+            self._staged.commit(_files(messages), *batch)
 
-        def abort(self, messages: list[Any]) -> None:  # noqa: ARG002 - the call of Spark
+        def abort(self, messages: list[Any], *batch: int) -> None:  # noqa: ARG002 - the call of Spark
             self._staged.forget()
 
-    class HudiSink(DataSourceStreamArrowWriter):  # type: ignore[misc]
-        def __init__(self, staged: _StagedWrite) -> None:
-            self._staged = staged
+    class HudiWriter(Staging, DataSourceArrowWriter):  # type: ignore[misc]
+        """Of a frame."""
 
-        def write(self, iterator: Iterator[pa.RecordBatch]) -> Any:
-            message = WriterCommitMessage()
-            message.files = self._staged.store(iterator)
-            return message
-
-        def commit(self, messages: list[Any], batchId: int) -> None:  # noqa: N803 - the call of Spark
-            self._staged.commit(_files(messages), batchId)
-
-        def abort(self, messages: list[Any], batchId: int) -> None:  # noqa: ARG002, N803 - the call of Spark
-            self._staged.forget()
+    class HudiSink(Staging, DataSourceStreamArrowWriter):  # type: ignore[misc]
+        """Of a stream."""
 
     return HudiWriter, HudiSink
 
@@ -317,11 +309,13 @@ class _StagedWrite:
 def _portions(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
     """Batches by about as many bytes as a file has."""
     held: list[pa.RecordBatch] = []
+    size = 0
     for batch in batches:
         held.append(batch)
-        if sum(one.nbytes for one in held) >= _STAGED_BYTES:
+        size += batch.nbytes
+        if size >= _STAGED_BYTES:
             yield held
-            held = []
+            held, size = [], 0
     if held:
         yield held
 
@@ -478,9 +472,9 @@ class _TableQuery:
         kind = kind_of_query(query)
         with boundary(self.path):
             if kind == "incremental":
-                begin, end = instant_given(query[BEGIN], self._storage), instant_given(query.get(END), self._storage)
+                begin, end = self._given(query[BEGIN]), self._given(query.get(END))
                 return self._range(begin, end, names, filter)
-            as_of = instant_given(query.get(AS_OF), self._storage)
+            as_of = self._given(query.get(AS_OF))
             configs = of_reads(self.given.configs)
             return self._plan(Query(as_of, names, filter, True, kind == "read_optimized", configs=configs))
 
@@ -506,13 +500,13 @@ class _TableQuery:
         """Where a stream begins that has no offset yet."""
         text = self.given.query.get(START, EARLIEST)
         with boundary(self.path):
-            return self._checkpoint() if text == LATEST else instant_given(text, self._storage)
+            return self._checkpoint() if text == LATEST else self._given(text)
 
     def newest(self) -> str:
         """Where a stream may end, which is never before its start."""
         text = self.given.query.get(START, EARLIEST)
         with boundary(self.path):
-            found, start = self._checkpoint(), EARLIEST if text == LATEST else instant_given(text, self._storage)
+            found, start = self._checkpoint(), EARLIEST if text == LATEST else self._given(text)
         return found if is_later(found, start) else start
 
     def between(self, begin: str, end: str, names: Sequence[str]) -> tuple[Storage, AnyPlan]:
@@ -529,6 +523,10 @@ class _TableQuery:
     def _plan(self, query: AnyQuery) -> tuple[Storage, AnyPlan]:
         storage = self._storage()
         return storage, plan_any(storage, query)
+
+    @property
+    def _given(self) -> GivenInstants:
+        return GivenInstants(self._storage)
 
     def _checkpoint(self) -> str:
         return latest_checkpoint(self._storage()) or EARLIEST

@@ -40,10 +40,10 @@ from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.spark import OnSpark, accumulator, arrow_schema, run_any_on_spark, use_same_python
 from hudi_spark.table_state import (
     FileSlice,
+    GivenInstants,
     Instant,
     InstantLike,
     full_timeline,
-    instant_given,
     load_configuration,
     load_snapshot,
     load_table,
@@ -226,7 +226,7 @@ class HudiTable(TableWrites):
         Clauses: RD-001, RD-010.
 
         """
-        self._frame(Query(instant_given(as_of, self._opened, self._storage.base))).createOrReplaceTempView(name)
+        self._frame(Query(self._given(as_of))).createOrReplaceTempView(name)
         if as_of is None:
             remember_name(self._spark, NamedTable(str(self._storage.base), name, self._configs))
 
@@ -249,9 +249,7 @@ class HudiTable(TableWrites):
         Clauses: RD-010, RD-014, TM-002.
 
         """
-        return self._frame(
-            Query(instant_given(instant, self._opened, self._storage.base), columns, filter, meta_columns)
-        )
+        return self._frame(Query(self._given(instant), columns, filter, meta_columns))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The newest state as an Arrow stream, for what reads such: DuckDB, Polars, pandas, DataFusion, PyArrow.
@@ -287,7 +285,7 @@ class HudiTable(TableWrites):
         """
         return self._frame(
             Query(
-                instant_given(as_of, self._opened, self._storage.base),
+                self._given(as_of),
                 columns,
                 filter,
                 meta_columns,
@@ -321,8 +319,8 @@ class HudiTable(TableWrites):
                 columns=columns,
                 filter=filter,
                 meta_columns=meta_columns,
-                begin=instant_given(begin, self._opened, self._storage.base),
-                end=instant_given(end, self._opened, self._storage.base),
+                begin=self._given(begin),
+                end=self._given(end),
             )
         )
 
@@ -342,8 +340,8 @@ class HudiTable(TableWrites):
         """
         return self._run(
             ChangesQuery(
-                instant_given(begin, self._opened, self._storage.base),
-                instant_given(end, self._opened, self._storage.base),
+                self._given(begin),
+                self._given(end),
                 commit_time,
                 self._readings,
                 of_reads(self._configs),
@@ -385,7 +383,7 @@ class HudiTable(TableWrites):
             for batch in batch_ranges(
                 self._storage,
                 Checkpoints(table_storage(checkpoint)),
-                instant_given(begin, self._opened, self._storage.base),
+                self._given(begin),
                 poll_seconds,
             ):
                 read = self.changes if changes else self.incremental
@@ -407,11 +405,7 @@ class HudiTable(TableWrites):
         Clauses: RD-004, RD-008.
         """
         with boundary(self._storage.base):
-            return Listing(
-                load_snapshot(
-                    self._storage, self._readings, instant_given(as_of, self._opened, self._storage.base)
-                ).slices
-            )
+            return Listing(load_snapshot(self._storage, self._readings, self._given(as_of)).slices)
 
     def explain(
         self,
@@ -430,7 +424,7 @@ class HudiTable(TableWrites):
         with boundary(self._storage.base):
             return plan_query(
                 self._storage,
-                self._resolved(Query(instant_given(as_of, self._opened, self._storage.base), None, filter)),
+                self._resolved(Query(self._given(as_of), None, filter)),
             ).pruned
 
     def info(self) -> TableInfo:
@@ -474,8 +468,9 @@ class HudiTable(TableWrites):
         """
         return tuple(sorted(self._skipped.value))
 
-    def _opened(self) -> Storage:
-        return self._storage
+    @property
+    def _given(self) -> GivenInstants:
+        return GivenInstants(lambda: self._storage, self._storage.base)
 
     def _frame(self, query: Query) -> "DataFrame":
         return self._run(self._resolved(query))

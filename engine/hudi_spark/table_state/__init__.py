@@ -41,7 +41,7 @@ from hudi_spark.table_state.history import (
     history_folder,
     identity_of,
 )
-from hudi_spark.table_state.instants import EARLIEST, InstantLike, instant_digits, instant_given, timeline_zone
+from hudi_spark.table_state.instants import EARLIEST, GivenInstants, InstantLike, instant_digits, timeline_zone
 from hudi_spark.table_state.listing import (
     METADATA_FOLDER,
     FileListing,
@@ -154,6 +154,7 @@ __all__ = [
     "FileKey",
     "FileListing",
     "FileSlice",
+    "GivenInstants",
     "GroupId",
     "GroupReader",
     "HistoryVersion",
@@ -203,7 +204,6 @@ __all__ = [
     "history_folder",
     "identity_of",
     "instant_digits",
-    "instant_given",
     "instant_of",
     "is_clustering",
     "is_compaction_plan",

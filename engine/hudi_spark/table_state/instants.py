@@ -8,6 +8,7 @@ values        `datetime` and `date`: with a time zone converted to the timeline'
 import datetime as dt
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, overload
 
 from hudi_format.storage import Storage
@@ -62,20 +63,11 @@ def is_open(begin: object) -> bool:
     return begin == EARLIEST or (isinstance(begin, str) and begin != "" and not begin.strip("0"))
 
 
-@overload
-def instant_given(given: InstantLike, storage: Callable[[], Storage], table: object = "") -> str: ...
+@dataclass(frozen=True, slots=True)
+class GivenInstants:
+    """The digits of instants that callers of the public functions of a table wrote, None for none.
 
-
-@overload
-def instant_given(given: None, storage: Callable[[], Storage], table: object = "") -> None: ...
-
-
-@overload
-def instant_given(given: InstantLike | None, storage: Callable[[], Storage], table: object = "") -> str | None: ...
-
-
-def instant_given(given: InstantLike | None, storage: Callable[[], Storage], table: object = "") -> str | None:
-    """The digits of an instant that a caller of a public function wrote, None for none; errors name the table.
+    `storage`: as of `instant_digits`. `table`: what errors name.
 
     Raises:
         HudiError: as `instant_digits`.
@@ -83,8 +75,20 @@ def instant_given(given: InstantLike | None, storage: Callable[[], Storage], tab
     Clauses: TM-001, TM-002.
 
     """
-    with boundary(table):
-        return None if given is None else instant_digits(given, storage)
+
+    storage: Callable[[], Storage]
+    table: object = ""
+
+    @overload
+    def __call__(self, given: InstantLike) -> str: ...
+
+    @overload
+    def __call__(self, given: InstantLike | None) -> str | None: ...
+
+    def __call__(self, given: InstantLike | None) -> str | None:
+        """The digits of one."""
+        with boundary(self.table):
+            return None if given is None else instant_digits(given, self.storage)
 
 
 def instant_digits(given: InstantLike, storage: Callable[[], Storage]) -> str:
