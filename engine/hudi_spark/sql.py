@@ -134,7 +134,7 @@ class _Session:
             for one in avro["fields"]:
                 if one["name"] in comments:
                     one["doc"] = comments[one["name"]]
-            configs = {**self._tables.settings(), **stated.configs, "hoodie.table.name": name}
+            configs = {**self._tables.settings, **stated.configs, "hoodie.table.name": name}
             table = HudiTable.create(
                 self.spark, named.path, schema=avro, partition_by=stated.partition_by, configs=configs
             )
@@ -162,7 +162,9 @@ class _Session:
             frame = self._positioned(rows, target, [target.column(name) for name in names], fixed)
             if tree.args.get("overwrite"):
                 return self._overwrite(target, frame, fixed)
-            return self._write(target, WriteRequest(self._tables.settings_of(target).get(INSERTS, "insert"), frame))
+            return self._write(
+                target, WriteRequest(self._tables.settings_of(target.named).get(INSERTS, "insert"), frame)
+            )
 
     def update(self, tree: Any) -> "DataFrame":
         """The rows that a condition chooses, with new values: an upsert of them."""
@@ -310,7 +312,7 @@ class _Session:
 
     def _overwrite(self, target: Target, frame: "DataFrame", fixed: Mapping[str, Any]) -> "DataFrame":
         """Static by default, as with Spark: all rows go, or those of the partition that is named."""
-        mode = self._tables.settings_of(target).get(OVERWRITES) or self.spark.conf.get(
+        mode = self._tables.settings_of(target.named).get(OVERWRITES) or self.spark.conf.get(
             "spark.sql.sources.partitionOverwriteMode"
         )
         named = [name for name, value in fixed.items() if value is not None]
@@ -351,9 +353,7 @@ class _Session:
 
     def _write(self, target: Target, request: WriteRequest) -> "DataFrame":
         storage = session_storage(self.spark, target.named.path, None)
-        configs = {
-            key: value for key, value in self._tables.settings_of(target).items() if key not in {INSERTS, OVERWRITES}
-        }
+        configs = self._tables.configs_of(target.named)
         writer = TableWriter(storage, OnSpark(self.spark), configs, lifecycle=InlineServices())
         return self._done(target, writer.write(request))
 

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from hudi_spark.datasource import GivenOptions
@@ -18,7 +19,7 @@ from hudi_spark.table import HudiTable, NamedTable, named_table, remember_name, 
 from hudi_spark.table_state import load_configuration, load_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 DIALECT: Final = "spark"
@@ -123,14 +124,15 @@ class Target:
         return self.fields[name].dataType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionTables:
-    """The tables of a session; `views`: temporary views that stand for them in the text that Spark gets."""
+    """The tables of a session for one statement; `views`: temporary views that stand for them in Spark's text."""
 
     spark: "SparkSession"
     views: list[str] = field(default_factory=list)
 
-    def settings(self) -> dict[str, str]:
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
         """The settings of the session that are Hudi's."""
         found = {row[0]: row[1] for row in self.spark.sql("SET").collect() if row[0].startswith("hoodie.")}
         given = GivenOptions.of(found)
@@ -139,13 +141,13 @@ class SessionTables:
             raise refusal(f"the session sets the operation {given.operation}", "reset it: statements say what they do")
         return dict(given.configs)
 
-    def settings_of(self, target: Target) -> dict[str, str]:
-        """The settings of a write to a table: those of its name, and over them the session's."""
-        return {**target.named.configs, **self.settings()}
+    def settings_of(self, named: NamedTable) -> dict[str, str]:
+        """The settings for a table: those of its name, and over them the session's."""
+        return {**named.configs, **self.settings}
 
     def is_global(self, target: Target) -> bool:
         """Whether a key is looked up in all partitions."""
-        return resolve(self.settings_of(target)).text(_INDEX).upper() in _GLOBAL
+        return resolve(self.settings_of(target.named)).text(_INDEX).upper() in _GLOBAL
 
     def target(self, node: Any) -> Target:
         """The table that a statement changes.
@@ -167,7 +169,7 @@ class SessionTables:
         with boundary(storage.base):
             # Before its rows are planned: a write in between is a conflict then, never lost.
             known, timeline = load_table(storage)
-        table = HudiTable(self.spark, named.path, configs=self.read_configs(named))
+        table = HudiTable(self.spark, named.path, configs=self.configs_of(named))
         return Target(
             named,
             node.alias or node.name,
@@ -195,20 +197,16 @@ class SessionTables:
 
     def read(self, named: NamedTable, as_of: str | None) -> "DataFrame":
         """The rows of a table, its meta columns first and those of partitions last."""
-        table = HudiTable(self.spark, named.path, configs=self.read_configs(named))
+        table = HudiTable(self.spark, named.path, configs=self.configs_of(named))
         rows = table.snapshot(meta_columns=True) if as_of is None else table.as_of(as_of, meta_columns=True)
         with boundary(named.path):
             known = load_configuration(session_storage(self.spark, named.path, None))
         last = [one.partition(":")[0] for one in known.partition_by if one.partition(":")[0] in rows.columns]
         return rows.select(*(tick(one) for one in (*(name for name in rows.columns if name not in last), *last)))
 
-    def read_configs(self, named: NamedTable) -> dict[str, str]:
-        """The options of a table that are not of statements."""
-        return {
-            key: value
-            for key, value in {**named.configs, **self.settings()}.items()
-            if key not in {INSERTS, OVERWRITES}
-        }
+    def configs_of(self, named: NamedTable) -> dict[str, str]:
+        """The same without what is an option of statements alone."""
+        return {key: value for key, value in self.settings_of(named).items() if key not in {INSERTS, OVERWRITES}}
 
     def frame(self, tree: Any) -> "DataFrame":
         """What Spark makes of a query, in which every table of Hudi's stands as a view."""
@@ -277,10 +275,6 @@ def no_table(node: Any) -> HudiError:
     )
     return refusal(f"{node.sql(DIALECT)} is no Hudi table of this session", hint)
 
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
 _ACTION: Final = "_hudi_sql_clause"
 _MATCHED: Final = "_hudi_sql_matched"

@@ -204,7 +204,8 @@ def check_rows(state: TableState, executor: Executor, violations: Violations) ->
         violations.gathered(executor.tasks(chunks, check, FOUND).gathered())
     if state.configuration.populates_meta_fields:
         _check_keys(state.storage, executor, violations)
-        _check_buckets(state, executor, violations)
+        if KeptBuckets.are_there(state.storage):
+            _check_buckets(state, executor, violations)
 
 
 def _path_rule(state: TableState) -> PathRule | None:

@@ -552,6 +552,16 @@ def ring_to_use(partition: str, state: WriterState, effects: Effects) -> HashRin
     return parse_hash_ring(state.storage.read(path), path)
 
 
+def _groups_of(ring: HashRing) -> list[str]:
+    """The file ids of a ring's nodes, in their order."""
+    return [f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes]
+
+
+def _nodes(ring: HashRing, places: Hashes) -> Hashes:
+    """The number of the node of each place on a ring: the first that is not before it; behind the last the first."""
+    return np.searchsorted([node.value for node in ring.nodes], places, side="left") % len(ring.nodes)
+
+
 def _refuse_replaced(rings: Mapping[str, HashRing], state: WriterState) -> None:
     """A partition that was deleted keeps its ring: rows that go where it leads would never be read.
 
@@ -559,7 +569,7 @@ def _refuse_replaced(rings: Mapping[str, HashRing], state: WriterState) -> None:
     """
     replaced = replaced_groups(state.snapshot.commits)
     for partition, ring in rings.items():
-        lost = [node for node in ring.nodes if (partition, f"{node.file_id_prefix}{_FILE_ID_SUFFIX}") in replaced]
+        lost = [group for group in _groups_of(ring) if (partition, group) in replaced]
         if lost:
             message = (
                 f"{len(lost)} file groups of the ring of partition {partition!r} were replaced when it was deleted"
@@ -643,8 +653,7 @@ class _RingTagging:
         for partition in pc.unique(paths).to_pylist():
             there = pc.equal(paths, partition).to_numpy(zero_copy_only=False)
             ring = self.rings[partition]
-            groups = [f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes]
-            nodes = np.searchsorted([node.value for node in ring.nodes], places[there], side="left") % len(groups)
+            groups, nodes = _groups_of(ring), _nodes(ring, places[there])
             ids[there] = np.array(groups, dtype=object)[nodes]
             known = [self.base_instants.get((partition, group)) for group in groups]
             instants[there] = np.array(known, dtype=object)[nodes]
@@ -679,6 +688,11 @@ class KeptBuckets:
     counts: BucketCounts | None
 
     @staticmethod
+    def are_there(storage: Storage) -> bool:
+        """Whether a table keeps either."""
+        return any(storage.list_files(folder) for folder in (RINGS_FOLDER, RULES_FOLDER))
+
+    @staticmethod
     def of(storage: Storage, snapshot: Snapshot) -> "KeptBuckets":
         """What is kept for the partitions of a snapshot.
 
@@ -697,16 +711,14 @@ class KeptBuckets:
         ring = self.rings.get(partition)
         if ring is None:
             return pa.repeat(pa.scalar(value=False), len(file_ids))
-        groups = [f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes]
-        return pc.invert(pc.is_in(file_ids, pa.array(groups, pa.string())))
+        return pc.invert(pc.is_in(file_ids, pa.array(_groups_of(ring), pa.string())))
 
     def misplaced(self, partition: str, keys: pa.Array, file_ids: pa.Array, fields: Sequence[str]) -> pa.Array:
         """Which keys lie in a file group of the ring, or a bucket, that belongs to others."""
         ring = self.rings.get(partition)
         if ring is not None:
-            groups = np.array([f"{node.file_id_prefix}{_FILE_ID_SUFFIX}" for node in ring.nodes], dtype=object)
-            nodes = np.searchsorted([node.value for node in ring.nodes], _places(keys, fields)) % len(groups)
-            elsewhere = pc.not_equal(pa.array(groups[nodes], pa.string()), file_ids)
+            owners = np.array(_groups_of(ring), dtype=object)[_nodes(ring, _places(keys, fields))]
+            elsewhere = pc.not_equal(pa.array(owners, pa.string()), file_ids)
             return pc.and_not(elsewhere, self.outside(partition, file_ids))
         if self.counts is None:
             return pa.repeat(pa.scalar(value=False), len(keys))

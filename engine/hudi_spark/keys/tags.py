@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.options import Options
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import FileSlice
@@ -168,12 +169,20 @@ def index_of(state: WriterState) -> Index:
     if name not in _KINDS:
         raise UnsupportedFeature(f"index-{name.lower()}", f"{_TYPE} may be one of {', '.join(_KINDS)}")
     kind, anywhere = _KINDS[name]
-    if kind == "bucket" and state.options.text(_ENGINE).upper() == _CONSISTENT:
+    if hashes_consistently(state.options):
         kind = "ring"
         _refuse_copy_on_write(state)
     partitioned = bool(state.configuration.partition_by)
     moves = anywhere and partitioned and state.options.flag(_MOVES.format(kind=kind))
     return Index(kind, anywhere, moves)
+
+
+def hashes_consistently(options: Options) -> bool:
+    """Whether the index of a write has buckets that split and merge.
+
+    Clauses: OW-034.
+    """
+    return options.text(_TYPE).upper() == "BUCKET" and options.text(_ENGINE).upper() == _CONSISTENT
 
 
 def is_global(state: WriterState) -> bool:

@@ -113,8 +113,11 @@ class SlicingRules:
 
         Clauses: RD-007.
         """
-        time = self.completion(log.name.instant) if self.text_order else log.name.instant
-        return time, log.name.version, log.name.write_token or ""
+        return _merge_order(log.name, self.completions if self.text_order else {})
+
+
+def _merge_order(name: LogFileName, completions: Mapping[str, str]) -> tuple[str, int, str]:
+    return completions.get(name.instant, name.instant), name.version, name.write_token or ""
 
 
 def completion_times(timeline: Timeline) -> dict[str, str]:
@@ -177,9 +180,7 @@ def logs_of_plan(partition: str, files: Iterable[str], completions: Mapping[str,
 
     def order(path: str) -> tuple[str, int, str]:
         name = parse_data_file_name(path.rpartition("/")[2])
-        if not isinstance(name, LogFileName):
-            return path, 0, ""
-        return completions.get(name.instant, name.instant), name.version, name.write_token or ""
+        return _merge_order(name, completions) if isinstance(name, LogFileName) else (path, 0, "")
 
     return tuple(sorted((f"{partition}/{file_name_of(path)}".lstrip("/") for path in files), key=order))
 

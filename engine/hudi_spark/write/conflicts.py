@@ -26,7 +26,7 @@ from hudi_format.table.markers import MARKERS_FOLDER
 
 from hudi_spark.concurrency import is_alive
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.keys import BUCKET_DIGITS, index_of
+from hudi_spark.keys import BUCKET_DIGITS, hashes_consistently, index_of
 from hudi_spark.options import Options
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import (
@@ -50,8 +50,6 @@ from hudi_spark.write.planning import Operation, Replaces
 _UPDATES_STRATEGY: Final = "hoodie.clustering.updates.strategy"
 _REJECTS: Final = "SparkRejectUpdateStrategy"
 _ALLOWS: Final = "SparkAllowUpdateStrategy"
-_INDEX: Final = ("hoodie.index.type", "hoodie.index.bucket.engine")
-_RINGS: Final = ["BUCKET", "CONSISTENT_HASHING"]
 _GIVES_UP: Final = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
 
 
@@ -71,7 +69,7 @@ def refuse_clustered(storage: Storage, options: Options, timeline: Timeline, gro
     strategy = options.text(_UPDATES_STRATEGY).rpartition(".")[2]
     if strategy not in (_REJECTS, _ALLOWS):
         raise UnsupportedFeature("clustering-updates-strategy", f"{_UPDATES_STRATEGY} may be {_REJECTS} or {_ALLOWS}")
-    if strategy == _ALLOWS and [options.text(name).upper() for name in _INDEX] != _RINGS:
+    if strategy == _ALLOWS and not hashes_consistently(options):
         return
     for group, instant in sorted(pending_clusterings(storage, timeline).items()):
         if group in groups:
