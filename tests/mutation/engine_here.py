@@ -5,15 +5,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from hudi_conformance.corpus.writing.in_process import ModelSession
+from hudi_conformance.corpus.writing.in_process import InProcessPool, ModelSession
 from hudi_conformance.interop.fuzzing.command import ALL_WRITES
 from hudi_conformance.interop.fuzzing.running import Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed
 from hudi_conformance.interop.fuzzing.strategies import write_cases
-from hudi_conformance.runner.adapter_pool import CHECKER, AdapterPool, Roles
-from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.answer_verdicts import outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
@@ -55,25 +53,6 @@ class EngineSession(InProcess):
         super().kill()
         for key in self._beating:
             _HEARTBEATS.remove(*key)
-
-
-class PoolHere(AdapterPool):
-    """The engine writes, the model reads back and checks; both in this process."""
-
-    def __init__(self) -> None:
-        played, model = AdapterConfig("engine", ("engine",)), AdapterConfig(CHECKER, (CHECKER,))
-        super().__init__(played, Roles(readers=(model,), checker=model), Path())
-        self._here: dict[tuple[str, int], InProcess] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def session(self, adapter: AdapterConfig, process: int = 1) -> InProcess:
-        """A session for each process."""
-        key = adapter.name, process
-        if key not in self._here:
-            self._here[key] = ModelSession() if adapter.name == CHECKER else EngineSession()
-        return self._here[key]
 
 
 def case_here(name: str) -> Case:
@@ -119,7 +98,7 @@ def _history(seed: str, folder: Path) -> str:
 
 
 def _written(case: Case, folder: Path) -> Outcome:
-    return run_writing_case(case, PoolHere(), folder, VerdictOptions(_LIMIT_S, _reading_clause))
+    return run_writing_case(case, InProcessPool(EngineSession), folder, VerdictOptions(_LIMIT_S, _reading_clause))
 
 
 def _read(case: Case, folder: Path) -> Outcome:

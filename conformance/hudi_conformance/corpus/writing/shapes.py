@@ -18,6 +18,7 @@ ALONE: Final = {
     "hoodie.index.type": "SIMPLE",
 }
 """What would run with a write by itself does not: a service is a step of its own."""
+PARQUET_LOGS: Final = {**ALONE, "hoodie.logfile.data.block.format": "parquet"}
 SEVERAL_WRITERS: Final = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",

@@ -5,13 +5,13 @@ from dataclasses import replace
 from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import MOR, PARQUET_LOGS, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 _EVOLVING = {"hoodie.schema.on.read.enable": "true"}
-_PARQUET_LOGS = {**ALONE, "hoodie.logfile.data.block.format": "parquet"}
 _REFUSED = "SCHEMA_INCOMPATIBLE"
 _SEATS = Schema((*RIDES.fields, Field("seats", "int32"), Field("metres", "int64")))
 
@@ -55,7 +55,7 @@ def number_for_a_text_that_orders(case: WritingCase) -> None:
 
 @writing(
     "evolving/widened_on_request",
-    (*shapes(), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
+    (*shapes(), *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs")),
     "DM-005 DM-003 DM-004",
     "evolution-without-request evolution-is-ignored wider-types-lose-values",
 )
@@ -132,7 +132,7 @@ def _inside(key: str, ts: int, number: int) -> Row:
 
 @writing(
     "evolving/inside_columns",
-    (*shapes((6, 9)), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
+    (*shapes((6, 9)), *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs")),
     "DM-005 DM-004",
     "columns-take-any-type",
 )
@@ -156,5 +156,5 @@ def inside_columns(case: WritingCase) -> None:
     case.state()
     case.as_of(first)
     if case.is_mor:
-        case.run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+        case.run("compaction", COMPACTION_DUE)
         case.snapshot()

@@ -10,6 +10,7 @@ from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.recipes.indexes import spread
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides, second
+from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT, WITH_STATISTICS
@@ -33,7 +34,6 @@ SHARED: Final = {
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 _BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
-_VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 _CLAUSES: Final = "MT-003 MT-005 IX-051"
 
 
@@ -317,7 +317,7 @@ def cleaned(case: WritingCase) -> None:
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
     case.write("insert_overwrite", rides(30, ("r11", "r12")))
-    case.run("clean", _VERSIONS)
+    case.run("clean", VERSIONS)
     query_filters(case)
     case.write("upsert", rides(40, ("r02", "r12"), rider="moved"))
     query_filters(case)
@@ -585,7 +585,7 @@ def served(case: WritingCase) -> None:
             case.write("delete", rides(None, (key, "r12")))
             if case.is_mor:
                 case.run("compaction", COMPACTION_DUE)
-            case.run("clean", _VERSIONS)
+            case.run("clean", VERSIONS)
         if number % 10 == 9:
             case.service("archive")
             query_filters(case, ["id", "=", key])

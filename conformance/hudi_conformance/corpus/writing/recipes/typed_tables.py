@@ -9,7 +9,7 @@ from hudi_conformance.corpus.golden.rides import Row
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, PARQUET_LOGS, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 from hudi_conformance.corpus.writing.typed_rows import HIGH, KINDS, LOW, MARK, MIDDLE, TOP, Kind, typed
 
@@ -148,12 +148,9 @@ def indexed(case: WritingCase) -> None:
     ended(case, first, *writes, last)
 
 
-_PARQUET_LOGS: Final = {**ALONE, "hoodie.logfile.data.block.format": "parquet"}
-
-
 @writing(
     "typed/every_type",
-    (*shapes((6, 9)), *shapes((8,), (MOR,)), *shapes((9,), (MOR,), configs=_PARQUET_LOGS, label="parquet_logs")),
+    (*shapes((6, 9)), *shapes((8,), (MOR,)), *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs")),
     "BF-001 LF-007 DM-001 CL-004 CP-007",
     "event-time-ignores-ordering",
 )

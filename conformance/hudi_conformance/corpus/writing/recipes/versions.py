@@ -3,6 +3,7 @@
 from hudi_model.merging import COUNTER
 
 from hudi_conformance.corpus.golden.rides import ride
+from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
@@ -106,7 +107,7 @@ def there_and_back(case: WritingCase) -> None:
 
     Given rides in a table of version 6, that merges by event time or by commit time, with a late row in its logs.
     When it is upgraded, changed, downgraded, and changed again.
-    Then the rows tell of every change, and what the upgrade compacted is sound, also where it makes event time of
+    Then the rows have every change, and what the upgrade compacted is sound, also where it makes event time of
     commit time.
     """
     _changed(case)
@@ -278,7 +279,6 @@ def merger_of_eight_stays(case: WritingCase) -> None:
     case.info()
 
 
-_ONE_FILE = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 _ARCHIVES = {
     "hoodie.keep.min.commits": "2",
     "hoodie.keep.max.commits": "3",
@@ -320,7 +320,7 @@ def archived_actions_of_six(case: WritingCase) -> None:
     if case.is_mor:
         case.run("compaction", _NOW)
     case.run("clustering", CLUSTERING_DUE)
-    case.run("clean", _ONE_FILE)
+    case.run("clean", VERSIONS)
     for number in range(4):
         case.write("upsert", [ride("r11", 20 + number)])
     if case.is_mor:
