@@ -126,14 +126,14 @@ _PARTS: Final = {"hoodie.clustering.plan.strategy.target.file.max.bytes": "6000"
 def in_parts(case: WritingCase) -> None:
     """A clustering whose rows fill several files has each row in one of them.
 
-    Given cities of sixty rides in several file groups, with updates.
+    Given cities of thirty rides in several file groups, with updates.
     When they are clustered by fare into files of a few kilobytes, then changed, deleted and clustered again.
     Then no row is lost or there twice, and each key is found where it is now.
     """
     case.create()
-    keys = [f"k{number:03}@{('oslo', 'lima')[number % 2]}" for number in range(120)]
-    for start in (0, 40, 80):
-        case.write("insert", rides(10, keys[start : start + 40]))
+    keys = [f"k{number:03}@{('oslo', 'lima')[number % 2]}" for number in range(60)]
+    for start in (0, 20, 40):
+        case.write("insert", rides(10, keys[start : start + 20]))
     case.write("upsert", rides(20, keys[::7]))
     sorted_by = {"hoodie.clustering.plan.strategy.sort.columns": "fare"}
     case.run("clustering", {**DUE, **_PARTS, **sorted_by})
