@@ -552,7 +552,7 @@ def older_version(case: WritingCase) -> None:
 
 
 _SERVED: Final = {
-    "hoodie.metadata.compact.max.delta.commits": "3",
+    "hoodie.metadata.compact.max.delta.commits": "4",
     "hoodie.metadata.log.compaction.enable": "true",
     "hoodie.metadata.log.compaction.blocks.threshold": "2",
     "hoodie.clean.commits.retained": "2",
@@ -574,19 +574,19 @@ def served(case: WritingCase) -> None:
     """Services of the metadata table, its compactions, log compactions, cleans and archivals, lose no entry.
 
     Given an indexed table whose metadata table compacts often, its logs more often still.
-    When twelve small writes come, among them deletes, with cleans and archivals of the table in between.
+    When sixteen small writes come, among them deletes, with cleans and archivals of the table in between.
     Then filters find what there is at each time, and the indexes hold what files and rows give.
     """
     indexed(case)
-    for number in range(12):
+    for number in range(16):
         key = ("r01", "r11", "r02", f"new{number}")[number % 4]
         case.write("upsert", [ride(key, 20 + number, rider="moved" if number % 3 else "Zoe 1")])
-        if number % 6 == 3:
+        if number % 8 == 5:
             case.write("delete", rides(None, (key, "r12")))
             if case.is_mor:
                 case.run("compaction", COMPACTION_DUE)
             case.run("clean", VERSIONS)
-        if number % 6 == 5:
+        if number % 8 == 7:
             case.service("archive")
             query_filters(case, ["id", "=", key])
     query_filters(case)
