@@ -43,6 +43,9 @@ CONSTANTS
   \* Who deletes files that no longer count.
   \* @type: Set(Str);
   Cleaners,
+  \* Archivers that may be paused for longer than the lease of the lock that they hold (LK-002).
+  \* @type: Set(Str);
+  SlowHolders,
   \* What has happened before; see `Init`.
   \* @type: Str;
   Past,
@@ -88,6 +91,7 @@ AllRules == {
   "what is archived is deleted",          \* AR-010, AR-011
   "one archiver at a time",               \* AR-013
   "the lock is released",                 \* AR-013, LK-001
+  "a late holder archives no further",    \* LK-002, AR-013
   "every change is a new version",        \* HS-003
   "merging keeps every row",              \* HS-009
   "old versions stay",                    \* HS-011
@@ -95,7 +99,7 @@ AllRules == {
   "files go after their manifests"        \* HS-011
 }
 
-ASSUME Rules \subseteq AllRules
+ASSUME Rules \subseteq AllRules /\ SlowHolders \subseteq Archivers
 
 VARIABLES
   \* @type: Int;
@@ -377,10 +381,17 @@ Turn(todo) ==
     [] todo.ending # {} -> "cleaning"
     [] OTHER -> "finished"
 
+\* LK-002: another has taken the lock of an archiver that was paused. What that one did not do yet the other does.
+\* @type: Str => Bool;
+IsLate(p) == p \in SlowHolders /\ lock # p /\ step[p] \notin {"idle", "done", "crashed"}
+
+\* @type: Str => Bool;
+GivesUp(p) == IsLate(p) /\ "a late holder archives no further" \in Rules
+
 \* What an archiver is to do now, `locked` being where it decides.
 \* @type: (Str, Str) => Bool;
 IsTo(p, doing) ==
-  /\ p \in Archivers
+  /\ p \in Archivers /\ ~GivesUp(p)
   /\ step[p] = doing \/ (step[p] = "locked" /\ Turn(Decided) = doing)
 
 \* @type: (Str, $work) => Bool;

@@ -20,7 +20,10 @@ EXTENDS Integers, FiniteSets, LsmPast
 \* @type: (Str, Str) => Bool;
 Becomes(p, next) == step' = [step EXCEPT ![p] = next]
 
-IsFree(p) == lock = "nobody" \/ (p \in Archivers /\ "one archiver at a time" \notin Rules)
+\* LK-002: where the holder is paused, the lease ends, and another takes the lock.
+IsFree(p) ==
+  \/ lock \in SlowHolders \union {"nobody"} /\ lock # p
+  \/ p \in Archivers /\ "one archiver at a time" \notin Rules
 
 TakeLock(p) ==
   /\ IsFree(p)
@@ -31,8 +34,9 @@ TakeLock(p) ==
 
 ReleaseLock(p) ==
   /\ \/ step[p] = "requested" /\ Becomes(p, "begun")
-     \/ step[p] = "finished" /\ Becomes(p, "done")
+     \/ step[p] = "finished" /\ ~GivesUp(p) /\ Becomes(p, "done")
      \/ IsTo(p, "finished") /\ step[p] = "locked" /\ Becomes(p, "done")
+     \/ GivesUp(p) /\ Becomes(p, "done")
   /\ lock' = IF lock = p /\ "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ UNCHANGED <<clock, crashes, table, tree, instant, seen, left, rows, work, followers>>
@@ -142,7 +146,7 @@ PutManifest(p) ==
                 THEN CurrentVersion + 1 ELSE CurrentVersion
       new == [version |-> number, files |-> kept \union {NewFile(todo).name}]
   IN
-  /\ step[p] = "written"
+  /\ IsTo(p, "written")
   /\ manifests' = {one \in manifests: one.version # number} \union {new}
   /\ GoesOnTo(p, Published(todo), "listed")
   /\ UNCHANGED <<clock, lock, crashes, table, history, version, minds, followers>>
@@ -163,7 +167,7 @@ SwapVersion(p) ==
       newest == Greatest({one.version: one \in manifests})
       torn == IF "the version is swapped at once" \in Rules THEN {} ELSE {TornVersion}
   IN
-  /\ \/ step[p] = "listed" /\ GoesOn(p, todo) /\ version' \in {newest} \union torn
+  /\ \/ IsTo(p, "listed") /\ GoesOn(p, todo) /\ version' \in {newest} \union torn
      \/ IsTo(p, "swapping") /\ GoesOnTo(p, todo, "writing") /\ version' = CurrentVersion + 1
   /\ Overtakes(p)
   /\ UNCHANGED <<clock, lock, crashes, table, history, manifests, minds>>
@@ -409,5 +413,6 @@ LeftoversGoAway == <>[](Archived \intersect Actions = {} /\ \A marker \in marker
 NothingStandsInBoth == Archived \intersect Actions = {}
 NoLevelIsMerged == \A one \in history: one.name.level < 2
 NoFileIsUnnamed == Unused(manifests, history) = {}
+NobodyIsLate == \A p \in SlowHolders: ~IsLate(p)
 NoFollowerIsOvertaken == \A f \in Followers: followers[f].step # "missed"
 =============================================================================

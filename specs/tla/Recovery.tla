@@ -61,19 +61,33 @@ WantsLock(p) ==
   \/ p \in Rollbacks /\ step[p] = "prepared"
   \/ p \in Rollbacks /\ step[p] = "planned" /\ instant[p] \in Completed
 
-\* LK-001: the lock is given to one process.
+\* LK-001: the lock is given to one process. LK-002: where its holder is paused, the lease ends, and another
+\* takes it.
 TakeLock(p) ==
   /\ WantsLock(p)
-  /\ lock = "nobody"
+  /\ lock \in SlowHolders \union {"nobody"} /\ lock # p
   /\ lock' = p
   /\ Goes(p, step[p], IF step[p] = "idle" THEN "locked" ELSE "locked to finish")
   /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, left, rows>>
 
+\* RB-004: another was faster.
+IsDoneByAnother(p) == instant[p] \in Completed /\ "a rollback looks under the lock" \in Rules
+
+\* OW-008: a writer looks whether its write is still its own, LK-004: a rollback whether it still waits. A slow
+\* holder does so before it generates the time, and not again.
+MayFinish(p) == IF p \in Writers THEN MayComplete(p) ELSE ~IsDoneByAnother(p)
+
+Looks(p, first) == (p \in SlowHolders) = first => MayFinish(p)
+
 GenerateTime(p) ==
-  /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing")
+  /\ Goes(p, "locked", "timed") \/ (Looks(p, TRUE) /\ Goes(p, "locked to finish", "finishing"))
   /\ clock' = clock + 1
   /\ time' = [time EXCEPT ![p] = clock']
-  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, left, rows>>
+  /\ seen' = [seen EXCEPT ![p] = IF step[p] = "locked" /\ p \in Rollbacks \intersect SlowHolders THEN ToPlan(p) ELSE @]
+  /\ UNCHANGED <<lock, crashes, table, instant, found, left, rows>>
+
+\* What a rollback found to be undone: a slow one when it generated its time.
+ToUndo(p) == IF p \in SlowHolders THEN seen[p] ELSE ToPlan(p)
 
 \* MK-005: the heartbeat of a write is live from before its request until it has completed or is taken
 \* back; RB-010: or until a rollback has completed.
@@ -92,18 +106,18 @@ WriteHeartbeat(p) ==
 EnterWrite(p) ==
   /\ p \in Writers
   /\ \E state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}:
-       /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested")
+       /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested") /\ MayRequest(p)
           \/ /\ state = "INFLIGHT"
              /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules /\ p \notin Unmarked THEN "inflight" ELSE "marked")
-          \/ state = "COMPLETED" /\ MayComplete(p) /\ Goes(p, "finishing", "completed")
+          \/ state = "COMPLETED" /\ Looks(p, FALSE) /\ MayPut(p) /\ Goes(p, "finishing", "completed")
        /\ timeline' = timeline \union {File(instant[p], IF state = "COMPLETED" THEN time[p] ELSE 0, "commit", state, 0)}
   /\ UNCHANGED <<doomed, instant, found>>
 
 \* RB-003, LK-004: a plan that names the write and all that is to be removed, under the lock.
 Plan(p) ==
-  /\ p \in Rollbacks
+  /\ p \in Rollbacks /\ MayRequest(p)
   /\ Goes(p, "timed", "requested")
-  /\ \E write \in ToPlan(p):
+  /\ \E write \in ToUndo(p):
        /\ timeline' = timeline \union {File(time[p], 0, "rollback", "REQUESTED", write)}
        /\ doomed' = doomed \union PlanOf(time[p], write)
   /\ instant' = [instant EXCEPT ![p] = time[p]]
@@ -127,17 +141,14 @@ TakeUp(p) ==
           \/ step[p] = "idle" /\ rollback \in ToTakeUp
        /\ CarryOut(p, rollback)
 
-\* RB-004: another was faster.
-IsDoneByAnother(p) == instant[p] \in Completed /\ "a rollback looks under the lock" \in Rules
-
 \* RB-009, TL-017: a slow writer may have gone on meanwhile; nothing of the write is left when the
 \* rollback completes.
 LeftToTakeBack(p) ==
   IF "entries go before the rollback completes" \in Rules THEN StatesOf(TargetOf(instant[p])) ELSE {}
 
 CompleteRollback(p) ==
-  /\ p \in Rollbacks
-  /\ \/ step[p] = "finishing" /\ ~IsDoneByAnother(p) /\ LeftToTakeBack(p) = {}
+  /\ p \in Rollbacks /\ MayPut(p)
+  /\ \/ step[p] = "finishing" /\ Looks(p, FALSE) /\ LeftToTakeBack(p) = {}
      \/ step[p] = "metadata committed"
   /\ Goes(p, step[p], IF ~FilesGoFirst /\ HasFilesToRemove(instant[p]) THEN "removing" ELSE "completed")
   /\ timeline' = timeline \union {File(instant[p], time[p], "rollback", "COMPLETED", TargetOf(instant[p]))}
@@ -160,14 +171,27 @@ PutBaseFile(p) ==
                              rows |-> RowsOfBaseFile(p)]}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, doomed, instant, time, seen, found, left, rows>>
 
-\* OW-009: who is refused lets go of the lock and takes back what it made. A rollback has nothing to
-\* do where others did it meanwhile.
+\* OW-009: who is refused takes back what it made: a writer that found its write no more its own, or that is late.
+Refuse(p) ==
+  /\ p \in Writers
+  /\ \/ step[p] = "beating" /\ ~MayRequest(p)
+     \/ step[p] = "locked to finish" /\ ~Looks(p, TRUE)
+     \/ step[p] = "finishing" /\ ~(Looks(p, FALSE) /\ MayPut(p))
+  /\ Goes(p, step[p], "refused")
+
+\* A rollback has nothing to do where others did it meanwhile. One that is late begins anew, or takes the lock again.
+GiveWay(p) ==
+  /\ p \in Rollbacks
+  /\ \/ ToUndo(p) = {} /\ Goes(p, "timed", "done")
+     \/ ToUndo(p) # {} /\ ~MayRequest(p) /\ Goes(p, "timed", "idle")
+     \/ step[p] = "locked to finish" /\ ~Looks(p, TRUE) /\ Goes(p, step[p], "done")
+     \/ step[p] = "finishing" /\ ~Looks(p, FALSE) /\ Goes(p, step[p], "done")
+     \/ step[p] \in {"finishing", "metadata committed"} /\ ~MayPut(p) /\ Goes(p, step[p], "prepared")
+
 ReleaseLock(p) ==
   /\ \/ Goes(p, "requested", IF p \in Writers THEN "begun" ELSE "planned") \/ Goes(p, "finished", "done")
-     \/ p \in Writers /\ Goes(p, "finishing", "refused") /\ ~MayComplete(p)
-     \/ p \in Rollbacks /\ Goes(p, "timed", "done") /\ ToPlan(p) = {}
-     \/ p \in Rollbacks /\ Goes(p, "finishing", "done") /\ IsDoneByAnother(p)
-  /\ lock' = IF "the lock is released" \in Rules THEN "nobody" ELSE lock
+     \/ Refuse(p) \/ GiveWay(p)
+  /\ lock' = IF lock = p /\ "the lock is released" \in Rules THEN "nobody" ELSE lock
   /\ time' = [time EXCEPT ![p] = 0]
   /\ instant' = [instant EXCEPT ![p] = IF p \in Rollbacks /\ step'[p] = "done" THEN 0 ELSE @]
   /\ UNCHANGED <<clock, crashes, table, seen, found, left, rows>>
@@ -210,7 +234,7 @@ DeleteMarkers(p) ==
 \* RB-009: the entries of a write, as its writer or a rollback found them; under the lock what is
 \* still there.
 DeleteInstant(p) ==
-  LET again == p \in Rollbacks /\ step[p] = "finishing" /\ ~IsDoneByAnother(p)
+  LET again == p \in Rollbacks /\ step[p] = "finishing" /\ Looks(p, FALSE)
       states == IF again THEN LeftToTakeBack(p) ELSE found[p]
       write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])
       rest == states \ {FirstToGo(states)}
@@ -393,5 +417,6 @@ PendingRollbacksComplete == PendingRollbacks # {} ~> PendingRollbacks = {}
 
 \* What can happen: a must-fail configuration shows it for each of these.
 NobodyTakesUpAPlan == \A p, q \in Rollbacks: (p # q /\ instant[p] # 0) => instant[p] # instant[q]
+NobodyIsLate == \A p \in SlowHolders: step[p] = "finishing" => lock = p
 NoSlowWriterIsRefused == \A p \in Writers: step[p] = "refused" => instant[p] \notin BeingRolledBack
 ===============================================================================
