@@ -91,6 +91,20 @@ def _valid_times() -> None:
 
 
 @model_property(
+    "PO-287",
+    "Who holds the lock for longer than its lease completes nothing: no write is lost, no rollback completes twice",
+    "LK-002 LK-003 LK-004",
+    broken_by="late-holder-goes-on",
+    assumptions=ALL_ORDERS,
+    exhaustive=True,
+)
+def _late_holders() -> None:
+    scenarios = SCENARIOS["late-holder"], SCENARIOS["late-rollback"]
+    for one in scenarios:
+        explored(one.name, *one.always, at_rest=one.at_rest)
+
+
+@model_property(
     "PO-262",
     "Optimistic writers are serial in the order of their completion, and none of their records is lost",
     "OW-001 OW-002 OW-003 OW-004 OW-005",
