@@ -41,9 +41,10 @@ def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:
     """Moves as lines: who, and what."""
     steps_text = []
     for move in steps:
-        done = ", ".join(
-            short(line) for line in lines_of(start, (move,)) if not (move.is_crash and is_lease(line, move))
-        )
+        own = (line for line in lines_of(start, (move,)) if line["process"] == move.process.name)
+        done = ", ".join(short(line) for line in own if not (move.is_crash and is_lease(line, move)))
+        if not done and not move.is_crash:
+            done = "is paused, and its lease ends"
         steps_text.append(f"{move.process.name:<12} {done}{' ✗ crashes' if move.is_crash else ''}".rstrip())
         start = move.world
     return tuple(steps_text)
