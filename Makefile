@@ -90,10 +90,11 @@ real: env  ## build a few tables with Apache Hudi and compare what it and the ad
 mixed-writers: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) mixed-writers check
 
-mutation: env  ## every mutant of the engine's merging, slicing and conflicts, hours
+mutation: env  ## every mutant of the engine's merging, slicing and conflicts, and of the TLA+ modules, hours
 	$(RUN) tests/mutation/run.py reach
 	$(RUN) tests/mutation/run.py try
 	$(RUN) tests/mutation/run.py try --survivors
+	$(RUN) tests/mutation/run.py specs --go-on
 	$(RUN) tests/mutation/run.py page
 
 # A second environment: Spark 4 before the packages of the first. It needs modules that the embedded Java lacks.

@@ -21,6 +21,7 @@ from hudi_model.effects import (
     WriteHeartbeat,
     apply,
 )
+from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import DATA_ACTIONS
@@ -36,22 +37,27 @@ EXPIRED = InstantTime("19700101000000000")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process: what it runs, how far it has come, what it knows."""
+    """A process: what it runs, how far it has come, what it knows; whether it may be paused while it holds the lock."""
 
     name: str
     program: str
     local: Interned[LocalState]
     step: int = 0
     is_alive: bool = True
+    is_slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What all processes see: the table, who holds its lock, the last tick that was given out."""
+    """What all processes see: the table, who holds its lock, the last tick that was given out.
+
+    `lapsed`: the holder is paused, and its lease has ended.
+    """
 
     table: Interned[Table]
     holder: str | None = None
     clock: int = 0
+    lapsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,8 @@ class Protocol:
             *crashable, last = self._stands(process, world.shared)
             if last[0]:
                 found.append(Move(process, last[0], placed(world, place, *last[1:])))
+            if paused := pause(process, world.shared, self._store):
+                found.append(Move(process, (Unstored("pause"),), placed(world, place, *paused)))
             if world.crashes < self._crashes:
                 stands = (one for one in crashable or (last,) if may_crash(one[1]))
                 found += [Move(process, one[0], self._crashed(world, place, one), is_crash=True) for one in stands]
@@ -147,14 +155,18 @@ def perform_act(
 ) -> tuple[Act, Process, Shared] | None:
     """The next act done; None where it is to take a lock that another process holds.
 
-    Clauses: TM-003, TM-005, SA-001, SA-002.
+    Clauses: LK-002, TM-003, TM-005, SA-001, SA-002.
     """
+    if is_late(process, local, shared):
+        process, local = give_way(process, local)
+    elif shared.holder == process.name:
+        shared = replace(shared, lapsed=False)
     act, local = local.todo[0], replace(local, todo=local.todo[1:])
     match act:
         case Unstored("take_lock"):
             if not is_free(shared):
                 return None
-            shared, local = replace(shared, holder=process.name), replace(local, holds=True)
+            shared, local = replace(shared, holder=process.name, lapsed=False), replace(local, holds=True)
         case Unstored("release_lock"):
             shared, local = let_go(shared, process), replace(local, holds=False)
         case Unstored("generate_time"):
@@ -170,11 +182,42 @@ def perform_act(
 
 
 def is_free(shared: Shared) -> bool:
-    """Whether nobody holds the lock.
+    """Whether nobody holds the lock, or only a process whose lease has ended.
 
-    Clauses: LK-001.
+    Clauses: LK-001, LK-002.
     """
-    return shared.holder is None
+    return shared.holder is None or shared.lapsed
+
+
+def pause(process: Process, shared: Shared, store: Store) -> tuple[Process, Shared] | None:
+    """A slow holder has looked at the table, and has not done yet what follows from it, when its lease ends.
+
+    Clauses: LK-002.
+    """
+    if not process.is_slow or shared.holder != process.name or shared.lapsed:
+        return None
+    ready = make_ready(process, shared.table.value)
+    return ready and (replace(ready[0], local=store.keep(ready[1])), replace(shared, lapsed=True))
+
+
+def is_late(process: Process, local: LocalState, shared: Shared) -> bool:
+    """Whether a process is about to do what only the holder of the lock may, and another has taken the lock.
+
+    Clauses: LK-002.
+    """
+    return (
+        local.holds and shared.holder != process.name and isinstance(local.todo[0], CreateInstant | CommitMetadataTable)
+    )
+
+
+def give_way(process: Process, local: LocalState) -> tuple[Process, LocalState]:
+    """A late holder lets go: a writer takes back what it made, a service begins anew or finishes under the lock again.
+
+    Clauses: LK-002, OW-009.
+    """
+    program_name, step = ("refused", 1) if not local.service else ("executor", 1) if local.done else ("service", 0)
+    lost = replace(local, todo=(Unstored(RELEASE),), refused=Reason.LOCK_LOST)
+    return replace(process, program=program_name, step=step), lost
 
 
 def next_tick(shared: Shared) -> int:
@@ -187,7 +230,7 @@ def next_tick(shared: Shared) -> int:
 
 def let_go(shared: Shared, process: Process) -> Shared:
     """The lock is free, if this process held it."""
-    return replace(shared, holder=None) if shared.holder == process.name else shared
+    return replace(shared, holder=None, lapsed=False) if shared.holder == process.name else shared
 
 
 def is_unseen(act: Act, process: Process, shared: Shared) -> bool:

@@ -33,6 +33,9 @@ CONSTANTS
   ShortTimeout,
   \* @type: Set(Str);
   Readers,
+  \* Those that may be paused for longer than the lease of the lock that they hold (LK-002).
+  \* @type: Set(Str);
+  SlowHolders,
   \* How many writes of both keys the table has seen.
   \* @type: Int;
   WritesBefore,
@@ -46,6 +49,8 @@ CONSTANTS
 AllRules == {
   "the lock of a failed process is freed",       \* LK-002
   "the lock is released",                        \* LK-001, LK-003, LK-004
+  "a late holder requests nothing",              \* LK-002
+  "a late holder completes nothing",             \* LK-002
   "the heartbeat of a failed write expires",     \* RB-002, MK-005
   "a marker precedes its file",                  \* MK-001
   "what is being rolled back does not complete", \* TL-023, OW-008
@@ -63,6 +68,7 @@ AllRules == {
 
 ASSUME Rules \subseteq AllRules
 ASSUME WritersOfB \union Unmarked \subseteq Writers /\ ShortTimeout \subseteq Rollbacks
+ASSUME SlowHolders \subseteq Writers \union Rollbacks
 
 VARIABLES
   \* The greatest time generated so far.
@@ -195,6 +201,16 @@ IsOwn(p) ==
   \/ StateIn(timeline, instant[p]) = "INFLIGHT" /\ instant[p] \notin BeingRolledBack /\ ~IsOver(p)
 
 MayComplete(p) == IsOwn(p) /\ ~InConflict(p)
+
+\* LK-002: another has taken the lock of a holder that was paused. A put that only one of two holders can make
+\* shows it (SA-001).
+IsLate(p) == p \in SlowHolders /\ lock # p
+
+MayRequest(p) == "a late holder requests nothing" \in Rules => ~IsLate(p)
+
+\* A holder may be paused between its look at the table and the put of its completed file. So one that
+\* is slow looks before it generates its completion time, and does not look again.
+MayPut(p) == IsLate(p) => "a late holder completes nothing" \notin Rules
 
 -----------------------------------------------------------------------------
 \* What is rolled back.

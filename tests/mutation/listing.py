@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import cosmic_ray.plugins
 from cosmic_ray.commands.init import init
@@ -19,6 +19,21 @@ from cosmic_ray.work_item import MutationSpec
 from mutation_targets import BUILD, ENGINE, SEED
 
 Drawn = TypeVar("Drawn")
+
+
+class Named(Protocol):
+    """A mutant, by whatever tool."""
+
+    @property
+    def module(self) -> str:
+        """Where it is."""
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What names it."""
+
+
+Listed = TypeVar("Listed", bound=Named)
 _BINARY: Final = "core/ReplaceBinaryOperator"
 
 
@@ -156,9 +171,9 @@ def _between(node: ast.BinOp) -> tuple[tuple[int, int], tuple[int, int]]:
     return _extent(node.left)[1], _extent(node.right)[0]
 
 
-def drawn(mutants: Iterable[Mutant], share: float) -> list[Mutant]:
+def drawn(mutants: Iterable[Listed], share: float) -> list[Listed]:
     """A share of the mutants of each module, by a fixed seed: a smaller share is where a greater one begins."""
-    of_module: dict[str, list[Mutant]] = {}
+    of_module: dict[str, list[Listed]] = {}
     for mutant in mutants:
         of_module.setdefault(mutant.module, []).append(mutant)
     placed = [

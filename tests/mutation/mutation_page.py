@@ -9,7 +9,7 @@ from explanations import KINDS, Explanations, complaints, explanations
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_results_page
 from mutation_targets import AREAS, LIMIT_S, ROOT, SIZES, SURVIVOR_SIZES, Area
-from results import Result, kept
+from results import SPECS, Result, kept
 
 PAGE: Final = "mutation-testing.md"
 _HEAD: Final = f"""# Mutation testing of the engine
@@ -33,23 +33,24 @@ The mutants of each module are drawn by a fixed seed where not all are tried. `m
 
 def write_page() -> int:
     """Write the page, and say what is not explained: 1 where there is such a thing, else 0."""
-    results, explained = kept(), explanations()
-    written = write_results_page(ROOT, PAGE, page(results, explained))
-    found = complaints(results, explained)
+    results, specs, explained = kept(), kept(SPECS), explanations()
+    written = write_results_page(ROOT, PAGE, page(results, specs, explained))
+    found = complaints([*results, *specs], explained)
     for one in found:
         typer.echo(one, err=True)
     typer.echo(f"wrote {written}")
     return 1 if found else 0
 
 
-def page(results: Sequence[Result], explained: Explanations) -> str:
-    """The page's text."""
+def page(results: Sequence[Result], specs: Sequence[Result], explained: Explanations) -> str:
+    """The page's text: of mutants of the engine, and of the TLA+ modules."""
     parts = [
         _HEAD,
         *_figures(results, explained),
         *_killers(results),
         *_closed(results, explained),
-        *_survivors(results, explained),
+        *_of_specs(specs, explained),
+        *_survivors([*results, *specs], explained),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -73,6 +74,32 @@ def _figures(results: Sequence[Result], explained: Explanations) -> Iterator[str
     yield from markdown_table(head, [*rows, _row("all", "", results, explained)])
     yield "\nAreas:\n"
     yield from (f"- **{area.name}**: modules that {area.why}." for area in AREAS)
+
+
+_SPECS: Final = """
+## The TLA+ modules
+
+Of what `Next` reaches each condition is dropped or negated, each change left out, the step of each action replaced by
+any. TLC does the declared runs: one that comes out otherwise kills the mutant.
+"""
+
+
+def _of_specs(results: Sequence[Result], explained: Explanations) -> Iterator[str]:
+    yield _SPECS
+    modules = sorted({one.module for one in results if one.tried})
+    rows = [_row("", module, [one for one in results if one.module == module], explained)[1:] for module in modules]
+    head = (
+        "module",
+        "mutants",
+        "tried",
+        "killed",
+        "survived",
+        "of them no gap",
+        "killed of tried",
+        "of those with a gap",
+    )
+    yield from markdown_table(head, rows)
+    yield from _killers(results)
 
 
 def _all() -> Iterator[tuple[Area, str]]:
@@ -105,6 +132,7 @@ _CLOSED: Final = (
 _KILLS: Final = {
     "case": "a case of the suite",
     "test": "a test of the engine",
+    "run": "a run of TLC",
     "error": "an error before any answer",
     "limit": "the time limit",
 }

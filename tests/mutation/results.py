@@ -8,13 +8,14 @@ from hudi_conformance.runner.recorded_results import load_recorded, save_recorde
 from mutation_targets import ROOT
 
 SOURCE: Final = "mutation-testing"
+SPECS: Final = "mutation-testing-of-specs"
 NOT_TRIED: Final = ""
 SURVIVED: Final = "survived"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A mutant and what killed it: `case ...`, `test ...`, an error or the time limit; or that nothing did.
+    """A mutant and what killed it: `case ...`, `test ...`, `run ...`, an error or the time limit; or that nothing did.
 
     `text`: the line as it stands in the module; `nth`: which it is of those of one operator on equal lines.
     """
@@ -43,15 +44,15 @@ class Result:
         return self.outcome == SURVIVED
 
 
-def keep(results: Iterable[Result]) -> None:
+def keep(results: Iterable[Result], source: str = SOURCE) -> None:
     """Record the results."""
-    save_recorded(ROOT, SOURCE, [asdict(one) for one in sorted(results, key=_place)])
+    save_recorded(ROOT, source, [asdict(one) for one in sorted(results, key=_place)])
 
 
 def _place(one: Result) -> tuple[str, int, str, int]:
     return one.module, one.line, one.operator, one.nth
 
 
-def kept() -> list[Result]:
+def kept(source: str = SOURCE) -> list[Result]:
     """The results of the last run."""
-    return [Result(**one) for one in load_recorded(ROOT, SOURCE) or ()]
+    return [Result(**one) for one in load_recorded(ROOT, source) or ()]

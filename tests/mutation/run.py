@@ -31,7 +31,8 @@ from mutation_targets import (
     SURVIVOR_SIZES,
     SampleSizes,
 )
-from results import NOT_TRIED, SURVIVED, Result, keep, kept
+from results import NOT_TRIED, SPECS, SURVIVED, Result, keep, kept
+from spec_mutants import FOLDER, judged, modules_of, spec_mutants
 
 Key: TypeAlias = tuple[str, str, str, int]
 _SIZES: Mapping[str, SampleSizes] = {"some": SIZES, "survivors": SURVIVOR_SIZES, "corpus": CORPUS_SIZES}
@@ -88,6 +89,43 @@ def corpus(
     (BUILD / "alive.json").write_text(json.dumps([one.key for one in alive]), encoding="utf-8")
     for one in alive:
         typer.echo(f"{one.module}:{one.line}: {one.text} -> {one.becomes}")
+
+
+@app.command()
+def specs(
+    modules: Annotated[
+        list[str] | None, typer.Argument(help="Only these modules; all that have runs by default.")
+    ] = None,
+    share: Annotated[float, typer.Option(help="How much of each module's mutants, drawn by a fixed seed.")] = 1.0,
+    jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
+    *,
+    go_on: Annotated[bool, typer.Option(help="Only what has not been tried yet.")] = False,
+) -> None:
+    """Try mutants of the TLA+ modules: TLC's declared runs, each as declared or not."""
+    folder = ROOT / FOLDER
+    listed = spec_mutants(folder, modules_of(folder))
+    wanted = {one.key for one in drawn([one.result for one in listed], share)}
+    found = {one.key: one for one in kept(SPECS)}
+    tried = [
+        one
+        for one in listed
+        if one.result.key in wanted
+        and (not modules or one.checked & set(modules))
+        and not (go_on and one.result.key in found and found[one.result.key].tried)
+    ]
+    known = {one.result.key: one.result for one in listed}
+
+    def done(result: Result) -> None:
+        found[result.key] = result
+        typer.echo(f"{result.module}:{result.line} {result.operator}: {result.outcome}")
+        current = (
+            replace(one, outcome=found[key].outcome if key in found else NOT_TRIED) for key, one in known.items()
+        )
+        keep(current, SPECS)
+
+    with typer.progressbar(length=len(tried), label="mutants") as bar:
+        judged(folder, tried, lambda result: (done(result), bar.update(1)), jobs)
+    write_page()
 
 
 @app.command()

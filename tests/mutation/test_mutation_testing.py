@@ -11,8 +11,9 @@ from kill_one import statement_lines
 from listing import Mutant, drawn, mutants_of
 from mutation_operators import OPERATORS, register
 from mutation_page import page
-from mutation_targets import ENGINE, MODULES
-from results import Result, kept
+from mutation_targets import ENGINE, MODULES, ROOT
+from results import SPECS, Result, kept
+from spec_mutants import FOLDER, judged, spec_mutants
 
 SOURCE = '''\
 @dataclass(frozen=True)
@@ -122,11 +123,11 @@ def test_an_explanation_has_a_kind_and_a_reason(tmp_path: Path):
 
 
 def test_every_survivor_is_explained():
-    assert complaints(kept(), explanations()) == []
+    assert complaints([*kept(), *kept(SPECS)], explanations()) == []
 
 
 def test_the_page_names_every_module_that_is_mutated():
-    text = page(kept(), explanations())
+    text = page(kept(), kept(SPECS), explanations())
     assert [module for module in MODULES if module not in text] == []
 
 
@@ -136,6 +137,72 @@ def test_what_survived_is_still_in_the_engine():
     assert [one.key for one in kept() if one.survived and one.text not in lines[one.module]] == []
 
 
+def test_what_survived_is_still_in_the_modules_of_tla():
+    """Where a line is changed, its mutants are to be tried again: `python tests/mutation/run.py specs --go-on`."""
+    survived = [one for one in kept(SPECS) if one.survived]
+    lines = {one.module: _lines_of(ROOT / FOLDER / one.module) for one in survived}
+    assert [one.key for one in survived if one.text not in lines[one.module]] == []
+
+
 def _lines(module: str) -> set[str]:
-    text = (ENGINE / "hudi_spark" / module).read_text(encoding="utf-8")
-    return {line.strip() for line in text.splitlines()}
+    return _lines_of(ENGINE / "hudi_spark" / module)
+
+
+def _lines_of(path: Path) -> set[str]:
+    return {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
+
+
+SPEC = """---- MODULE Counter ----
+EXTENDS Integers
+CONSTANT Last
+VARIABLES at, step
+Goes(p, from, to) == step[p] = from /\\ step' = [step EXCEPT ![p] = to]
+Init == at = 0 /\\ step = [p \\in {"one"} |-> "counting"]
+May == at < Last /\\ at >= 0
+Count(p) ==
+  /\\ step[p] = "counting"
+  /\\ May
+  /\\ at' = at + 1
+  /\\ UNCHANGED step
+End(p) == Goes(p, "counting", "done") /\\ at = Last /\\ UNCHANGED at
+Next == \\E p \\in {"one"}: Count(p) \\/ End(p)
+Spec == Init /\\ [][Next]_<<at, step>> /\\ \\A p \\in {"one"}: WF_<<at, step>>(Count(p) \\/ End(p))
+InBounds == at <= Last
+EndsWhole == step["one"] = "done" => at = Last
+Ends == <>(step["one"] = "done")
+====
+"""
+RUNS = """[[run]]
+name = "it counts to the last"
+expect = "pass"
+"""
+CONFIGURATION = (
+    "CONSTANTS\n  Last = 2\nSPECIFICATION\n  Spec\nINVARIANTS\n  InBounds\n  EndsWhole\nPROPERTIES\n  Ends\n"
+)
+
+
+def counter(folder: Path) -> Path:
+    (folder / "runs").mkdir(parents=True)
+    (folder / "Counter.tla").write_text(SPEC)
+    (folder / "MCCounter.cfg").write_text(CONFIGURATION)
+    (folder / "runs" / "Counter.toml").write_text(RUNS)
+    return folder
+
+
+def test_each_condition_and_change_of_a_module_is_mutated_once(tmp_path: Path):
+    """What `Next` reaches, calls of actions by their first step too; what only a property says is left alone."""
+    found = [(one.result.line, one.result.operator) for one in spec_mutants(counter(tmp_path / "tla"), ["Counter"])]
+    conditions = [(line, operator) for line in (5, 7, 7, 9, 10, 13) for operator in ("drop", "negate")]
+    assert sorted(found) == sorted([*conditions, (5, "leave"), (11, "leave"), (13, "from any step")])
+
+
+def test_a_mutant_that_no_run_notices_survives(tmp_path: Path):
+    folder = counter(tmp_path / "tla")
+    chosen = {(7, "drop"), (9, "drop"), (11, "leave")}
+    mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
+    found: list[Result] = []
+    judged(folder, mutants, found.append)
+    outcomes = {(one.becomes, one.outcome) for one in found}
+    assert ("May == at < Last /\\ TRUE", "survived") in outcomes
+    assert ("May == TRUE /\\ at >= 0", "run Counter: it counts to the last") in outcomes
+    assert ("/\\ UNCHANGED at", "run Counter: it counts to the last") in outcomes

@@ -46,7 +46,7 @@ def snake_case(name: str) -> str:
 
 
 def lines_of(start: World, steps: Iterable[Move]) -> tuple[Line, ...]:
-    """The trace of moves from a world on. Of a death only the end of a lease shows, as a release of the lock."""
+    """The trace of moves from a world on. Of a death and of a pause only the end of a lease shows, as a release."""
     lines: list[Line] = []
     for move in steps:
         lines += lines_of_move(start, move)
@@ -56,13 +56,22 @@ def lines_of(start: World, steps: Iterable[Move]) -> tuple[Line, ...]:
 
 def lines_of_move(before: World, move: Move) -> Iterator[Line]:
     """The lines of one move."""
-    holds = move.process.local.value.holds
+    holder = before.shared.holder
     for act in move.acts:
         name = effect_name(act)
-        holds = (holds or name == "take_lock") and name != "release_lock"
+        if name == "pause" or (name == "release_lock" and holder != move.process.name):
+            continue
+        if name == "take_lock" and holder is not None:
+            yield released(holder)
+        holder = {"take_lock": move.process.name, "release_lock": None}.get(name, holder)
         yield {"process": move.process.name, "effect": name, **parameters(act, before, move)}
-    if move.is_crash and holds:
-        yield {"process": move.process.name, "effect": "release_lock", "holder": move.process.name}
+    if move.is_crash and holder == move.process.name:
+        yield released(holder)
+
+
+def released(holder: str) -> Line:
+    """The lock is free again."""
+    return {"process": holder, "effect": "release_lock", "holder": holder}
 
 
 def parameters(act: Act, before: World, move: Move) -> Line:  # noqa: PLR0911, PLR0912, C901 - one line for each effect

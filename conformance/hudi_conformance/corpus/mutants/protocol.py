@@ -24,6 +24,16 @@ def _lease_never_ends(_: Function) -> Function:
 
 
 @mutant(
+    "late-holder-goes-on",
+    "LK-002",
+    "A holder that lost the lock completes its write.",
+    "hudi_model_tools.protocol.is_late",
+)
+def _late_holder_goes_on(_: Function) -> Function:
+    return lambda _process, _local, _shared: False
+
+
+@mutant(
     "failed-writer-keeps-its-heartbeat",
     "RB-002",
     "The heartbeat of a failed writer goes on.",

@@ -41,9 +41,10 @@ def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:
     """Moves as lines: who, and what."""
     steps_text = []
     for move in steps:
-        done = ", ".join(
-            short(line) for line in lines_of(start, (move,)) if not (move.is_crash and is_lease(line, move))
-        )
+        own = (line for line in lines_of(start, (move,)) if line["process"] == move.process.name)
+        done = ", ".join(short(line) for line in own if not (move.is_crash and is_lease(line, move)))
+        if not done and not move.is_crash:
+            done = "is paused, and its lease ends"
         steps_text.append(f"{move.process.name:<12} {done}{' ✗ crashes' if move.is_crash else ''}".rstrip())
         start = move.world
     return tuple(steps_text)
@@ -88,6 +89,20 @@ def _one_holder() -> None:
 )
 def _valid_times() -> None:
     explored("writers", laws.valid_times)
+
+
+@model_property(
+    "PO-287",
+    "Who holds the lock for longer than its lease completes nothing: no write is lost, no rollback completes twice",
+    "LK-002 LK-003 LK-004",
+    broken_by="late-holder-goes-on",
+    assumptions=ALL_ORDERS,
+    exhaustive=True,
+)
+def _late_holders() -> None:
+    scenarios = SCENARIOS["late-holder"], SCENARIOS["late-rollback"]
+    for one in scenarios:
+        explored(one.name, *one.always, at_rest=one.at_rest)
 
 
 @model_property(

@@ -1,7 +1,7 @@
 """Small worlds to explore whole: a table, the processes that share it, and the laws that hold in every state."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_model.effects import perform
 from hudi_model.files import Record
@@ -27,6 +27,8 @@ MERGE_ON_READ, COPY_ON_WRITE = "MERGE_ON_READ", "COPY_ON_WRITE"
 ALWAYS = (laws.answers, laws.nothing_uncommitted, laws.readers, laws.snapshots_stay, laws.one_holder, laws.valid_times)
 WITHOUT_COMPLETION_TIMES = tuple(law for law in ALWAYS if law is not laws.snapshots_stay)
 """What holds in table version 6 too."""
+WITHOUT_LEASES = tuple(law for law in ALWAYS if law is not laws.one_holder)
+"""What holds where a holder may be late."""
 AT_REST = (laws.plans_complete, laws.nothing_left)
 Actor = Callable[[Store], Process]
 
@@ -101,6 +103,11 @@ def writer(
     return lambda store: Process(name, "writer", store.keep(LocalState(request=request)))
 
 
+def slow(actor: Actor) -> Actor:
+    """The same, but it may be paused for longer than its lease while it holds the lock."""
+    return lambda store: replace(actor(store), is_slow=True)
+
+
 def service(name: str, settings: Mapping[str, str] | None = None, called: str = "") -> Actor:
     """A table service that plans once there is something to plan, and carries its plan out."""
     return lambda store: Process(called or name, "service", store.keep(LocalState(name, settings=settings or {})))
@@ -147,6 +154,23 @@ _WRITERS = (
         (*PAIR, ROLLBACK, reader()),
         crashes=1,
         writes=1,
+    ),
+    Scenario(
+        "late-holder",
+        "Two optimistic writers of one row, of which the first may hold the lock for longer than its lease; a reader.",
+        _shape(COPY_ON_WRITE, COMMIT_TIME),
+        (slow(PAIR[0]), PAIR[1], reader()),
+        writes=1,
+        always=WITHOUT_LEASES,
+    ),
+    Scenario(
+        "late-rollback",
+        "A writer that may crash, and two rollbacks, of which one may hold the lock for longer than its lease.",
+        _shape(COPY_ON_WRITE, COMMIT_TIME),
+        (writer("one"), slow(ROLLBACK), service("rollback", called="another")),
+        crashes=1,
+        writes=1,
+        always=WITHOUT_LEASES,
     ),
     Scenario(
         "writers-logs",

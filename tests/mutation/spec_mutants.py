@@ -1,0 +1,238 @@
+"""Mutants of the TLA+ modules: what `Next` does with one of its conditions dropped, negated, or one change left out.
+
+SANY parses the modules; what it says of levels tells a condition from a change. TLC then does the declared runs of each
+mutated module: a run that comes out otherwise than declared kills the mutant.
+"""
+
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from hudi_adapter.java import java_home
+from hudi_conformance.verification.tla.manifest import Run, load_manifest
+from hudi_conformance.verification.tla.tlc import Result as Checked
+from hudi_conformance.verification.tla.tlc import run_tlc, tlc_jar
+from results import SURVIVED, Result
+
+FOLDER: Final = Path("specs") / "tla"
+# A mutant may have more states than the module, and more than that says enough.
+_TIMES: Final = 5
+_LEAST_S: Final = 20.0
+_STATE, _ACTION = 1, 2
+_AND: Final = frozenset({"$ConjList", "\\land"})
+_SPLIT: Final = _AND | {"$DisjList", "\\lor", "$BoundedExists", "$IfThenElse", "=>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a module: lines and columns from 1, the last column belongs to it."""
+
+    module: str
+    line: int
+    column: int
+    last_line: int
+    last_column: int
+
+    def replaced(self, text: str, by: Callable[[str], str]) -> str:
+        """The module with what stands here replaced."""
+        lines = text.splitlines(keepends=True)
+        first = sum(map(len, lines[: self.line - 1])) + self.column - 1
+        end = sum(map(len, lines[: self.last_line - 1])) + self.last_column
+        return text[:first] + by(text[first:end]) + text[end:]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecMutant:
+    """A module with one change, and who has it: the modules whose runs are asked."""
+
+    result: Result
+    file: str
+    text: str
+    checked: frozenset[str]
+
+
+def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
+    """The mutants of some modules with runs, each once, in the order in which they stand.
+
+    Raises:
+        ValueError: SANY does not parse a module.
+
+    """
+    found: dict[tuple[Place, str], tuple[Callable[[str], str], set[str]]] = {}
+    for module in modules:
+        for place, operator, by in _changes(_parsed(folder, module), module):
+            found.setdefault((place, operator), (by, set()))[1].add(module)
+    sources = {file: (folder / f"{file}.tla").read_text(encoding="utf-8") for file in {key[0].module for key in found}}
+    made, seen = list[SpecMutant](), Counter[tuple[str, str, str]]()
+    for (place, operator), (by, checked) in sorted(found.items(), key=lambda one: (repr(one[0][0]), one[0][1])):
+        source = sources[place.module]
+        text = place.replaced(source, by)
+        line = source.splitlines()[place.line - 1].strip()
+        seen[place.module, line, operator] += 1
+        nth, becomes = seen[place.module, line, operator], text.splitlines()[place.line - 1].strip()
+        result = Result(f"{place.module}.tla", line, operator, nth, place.line, becomes)
+        made.append(SpecMutant(result, place.module, text, frozenset(checked)))
+    return sorted(made, key=lambda one: (one.result.module, one.result.line, one.result.operator))
+
+
+def judged(folder: Path, mutants: Sequence[SpecMutant], done: Callable[[Result], None], jobs: int = 2) -> None:
+    """What becomes of mutants, each as it is known: the quickest runs first, until one comes out otherwise."""
+    modules = {name for one in mutants for name in one.checked}
+    runs = [run for run in load_manifest(folder).runs if run.module in modules and not run.soak]
+    with ThreadPoolExecutor(jobs) as pool:
+        plain = {(one.run.module, one.run.name): one for one in pool.map(partial(run_tlc, folder), runs)}
+        if wrong := [f"{one.run.name}: {one.fault}" for one in plain.values() if one.fault]:
+            raise ValueError(f"the modules as they are come out otherwise than declared: {'; '.join(wrong)}")
+        for result in pool.map(partial(_judged, folder, plain), mutants):
+            done(result)
+
+
+def _judged(folder: Path, plain: Mapping[tuple[str, str], Checked], mutant: SpecMutant) -> Result:
+    asked = [one for one in plain.values() if one.run.module in mutant.checked]
+    with tempfile.TemporaryDirectory(prefix="hudi-spec-mutant-") as place:
+        mutated = Path(place) / "tla"
+        shutil.copytree(folder, mutated)
+        (mutated / f"{mutant.file}.tla").write_text(mutant.text, encoding="utf-8")
+        # Of each module first its quickest run that must pass: most mutants end there.
+        for one in sorted(asked, key=lambda one: (one.run.violates is not None, one.seconds)):
+            checked = run_tlc(mutated, _limited(one))
+            if checked.finding is None:
+                return replace(mutant.result, outcome=f"limit {one.run.module}: {one.run.name}")
+            if checked.fault:
+                kind = "run" if checked.finding.violated or checked.finding.passed else "error"
+                return replace(mutant.result, outcome=f"{kind} {one.run.module}: {one.run.name}")
+    return replace(mutant.result, outcome=SURVIVED)
+
+
+def _limited(plain: Checked) -> Run:
+    return replace(plain.run, limit_s=max(_LEAST_S, _TIMES * plain.seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """SANY's tree of a module and those that it extends: what each number names."""
+
+    entries: Mapping[str, ET.Element]
+    files: frozenset[str]
+
+    def definition(self, module: str, name: str) -> ET.Element:
+        """A definition of a module, or of one that it extends."""
+        named = (one for one in self.entries.values() if one.findtext("uniquename") == name)
+        return min(named, key=lambda one: one.findtext("location/filename") != module)
+
+    def operator(self, node: ET.Element) -> ET.Element | None:
+        """What an application applies."""
+        named = node.find("operator/*/UID")
+        return None if named is None or named.text is None else self.entries.get(named.text)
+
+    def name(self, node: ET.Element) -> str:
+        """The name of what an application applies."""
+        operator = self.operator(node)
+        return "" if operator is None else operator.findtext("uniquename") or ""
+
+
+def _parsed(folder: Path, module: str) -> _Parsed:
+    command = [
+        str(java_home() / "bin" / "java"),
+        "-cp",
+        str(tlc_jar()),
+        "tla2sany.xml.XMLExporter",
+        "-o",
+        f"{module}.tla",
+    ]
+    output = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if output.returncode or not output.stdout.startswith("<"):
+        raise ValueError(f"{folder / module}.tla: {output.stderr or output.stdout}")
+    entries: dict[str, ET.Element] = {}
+    for entry in ET.fromstring(output.stdout).iterfind("context/entry"):  # noqa: S314 - SANY wrote it
+        entries[entry.findtext("UID") or ""] = next(one for one in entry if one.tag != "UID")
+    return _Parsed(entries, frozenset(path.stem for path in folder.glob("*.tla")))
+
+
+_Change = tuple[Place, str, Callable[[str], str]]
+
+
+def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
+    """Of what `Next` reaches: each condition dropped, each negated, each change left out."""
+    waiting, known = [parsed.definition(module, "Next")], set[int]()
+    while waiting:
+        definition = waiting.pop()
+        if id(definition) in known:
+            continue
+        known.add(id(definition))
+        body = definition.find("body/*")
+        if body is None or definition.findtext("location/filename") not in parsed.files:
+            continue
+        yield from _within(parsed, body)
+        for node in body.iter("OpApplNode"):
+            operator = parsed.operator(node)
+            if operator is not None and operator.tag == "UserDefinedOpKind":
+                waiting.append(operator)
+
+
+def _within(parsed: _Parsed, node: ET.Element) -> Iterator[_Change]:
+    if node.tag == "LetInNode":
+        inner = node.find("body/*")
+        if inner is not None:
+            yield from _within(parsed, inner)
+    name = parsed.name(node) if node.tag == "OpApplNode" else ""
+    if name not in _SPLIT:
+        return
+    for operand in _operands(node):
+        if name in _AND and operand.tag == "OpApplNode":
+            yield from _of_conjunct(parsed, operand)
+        yield from _within(parsed, operand)
+
+
+def _operands(node: ET.Element) -> list[ET.Element]:
+    return list(node.iterfind("operands/*"))
+
+
+def _of_conjunct(parsed: _Parsed, node: ET.Element) -> Iterator[_Change]:
+    place, level = _place(node), int(node.findtext("level") or 0)
+    if level <= _STATE:
+        yield place, "drop", lambda _: "TRUE"
+        yield place, "negate", lambda text: f"~({text})"
+        return
+    if parsed.name(node) == "=" and (variable := _changed(parsed, node)):
+        yield place, "leave", lambda _: f"UNCHANGED {variable}"
+    operands = _operands(node)
+    if parsed.name(node) == "Goes":
+        # The step that an action begins with is its first condition.
+        process = parsed.name(operands[0])
+        yield _place(operands[1]), "from any step", lambda _: f"step[{process}]"
+
+
+def _changed(parsed: _Parsed, node: ET.Element) -> str | None:
+    """The variable whose next value an equation states."""
+    left = _operands(node)[0]
+    if left.tag != "OpApplNode" or parsed.name(left) != "'":
+        return None
+    inner = _operands(left)
+    return parsed.name(inner[0]) if inner and inner[0].tag == "OpApplNode" else None
+
+
+def _place(node: ET.Element) -> Place:
+    def number(path: str) -> int:
+        return int(node.findtext(f"location/{path}") or 0)
+
+    return Place(
+        node.findtext("location/filename") or "",
+        number("line/begin"),
+        number("column/begin"),
+        number("line/end"),
+        number("column/end"),
+    )
+
+
+def modules_of(folder: Path) -> list[str]:
+    """The modules that have runs of `Next`."""
+    return sorted({run.module for run in load_manifest(folder).runs})
