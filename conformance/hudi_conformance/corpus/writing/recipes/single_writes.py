@@ -563,14 +563,15 @@ def deleted_in_two_files(case: WritingCase) -> None:
 def buckets_of_keys_with_colons(case: WritingCase) -> None:
     """A colon or a comma in a key of one field is a letter of it, for writers and for readers that ask for one bucket.
 
-    Given rides into eight buckets a city, whose keys end alike behind their last colon, are moments, or hold a comma.
+    Given rides inserted into eight buckets a city, whose keys end alike behind their last colon, are moments, or hold a
+    comma.
     When an upsert changes all of them, and each is asked for by its key.
     Then each is in the bucket of its whole key, is there once, and is found.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8"}
     keys = ("tiq_1:htm", "tiq_2:htm", "tiq_3:htm", ":htm", "2023-10-25 10:01:13.182", "2023-10-25 11:01:13.182", "a,b")
     case.create()
-    for ts, operation in ((10, _opening(case)), (20, "upsert")):
+    for ts, operation in ((10, "bulk_insert" if case.is_mor else "insert"), (20, "upsert")):
         case.write(operation, rides(ts, keys), configs=buckets)
     case.slices()
     case.snapshot()

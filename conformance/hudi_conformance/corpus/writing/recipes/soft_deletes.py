@@ -147,7 +147,9 @@ def marked_in_a_batch(case: WritingCase) -> None:
     case.schema = _MIGRATED
     case.create()
     case.write("insert", [{**ride(key, 10), "Op": "I"} for key in ("r01", "r02", "r11")])
-    batch = (("r01", 20, "U"), ("r01", 21, "D"), ("r03", 20, "I"), ("r03", 21, "D"), ("r12", 20, "I"), ("r11", 20, "U"))
+    deleted = (("r01", 20, "U"), ("r01", 21, "D"), ("r03", 20, "I"), ("r03", 21, "D"))
+    # A change log is there for the update beside it, whether it has the delete or not.
+    batch = (*deleted, ("r12", 20, "I"), ("r11", 20, "U"), ("r02", 20, "U"))
     case.write("upsert", [{**ride(key, ts), "Op": op} for key, ts, op in batch])
     case.snapshot()
     case.write("upsert", [{**ride(key, 30), "Op": "I"} for key in ("r03", "r01")])
