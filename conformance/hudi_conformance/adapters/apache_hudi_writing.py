@@ -141,9 +141,9 @@ def write_options(table: Path, release: str) -> dict[str, str]:
     """What the data source must receive about a table that is there, since it does not take all of it from there."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
-    partitions = [
-        one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
-    ]
+    typed, custom = properties.get("hoodie.table.partition.fields", ""), _GENERATORS["CUSTOM"]
+    partitions = [one.partition(":")[0] for one in typed.split(",") if one]
+    generator = _generator(keys, partitions, properties)
     key_names = {**_PASSED_OPTIONS, **_PASSED_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
     passed = {key: properties[name] for key, name in key_names.items() if properties.get(name)}
     timed = {name: value for name, value in properties.items() if name.startswith(_TIMED)}
@@ -153,8 +153,9 @@ def write_options(table: Path, release: str) -> dict[str, str]:
         **passed,
         **timed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
-        "hoodie.datasource.write.partitionpath.field": ",".join(partitions),
-        "hoodie.datasource.write.keygenerator.class": _generator(keys, partitions, properties),
+        # A custom generator is told of each field what makes a folder of it.
+        "hoodie.datasource.write.partitionpath.field": typed if generator.endswith(custom) else ",".join(partitions),
+        "hoodie.datasource.write.keygenerator.class": generator,
         "hoodie.write.table.version": properties["hoodie.table.version"],
     }
 

@@ -92,6 +92,24 @@ def cleans_go_along(case: WritingCase) -> None:
     query_everything(case)
 
 
+@writing("archival/hours", REWRITTEN, "AR-003 CN-003", "hours-count-from-the-last-write")
+def hours(case: WritingCase) -> None:
+    """What a cleaner by hours retains stays on the active timeline, however many writes that is.
+
+    Given a write of days ago, and five of the last hours.
+    When archival is to keep two, beside a cleaner that keeps a day, and then beside one that keeps an hour.
+    Then at first the writes of the day stay and one before them, afterwards those of the last hour and one before.
+    """
+    case.create()
+    case.write("insert", fleet(10), now="20300101000000000")
+    for hour, ts in enumerate((20, 30, 40, 50, 60)):
+        case.write("upsert", rides(ts, ("r01",)), now=f"203001050{hour}0000000")
+    for retained in ("24", "1"):
+        policy = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": retained}
+        case.service("archive", {**KEEPS, **policy}, now="20300105041000000")
+        query_everything(case)
+
+
 @writing("archival/pending_write", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-005", "archived-past-pending")
 def pending_write(case: WritingCase) -> None:
     """Nothing leaves that is younger than a pending write, nor the last one before it.

@@ -10,7 +10,7 @@ from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, shapes
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
@@ -452,6 +452,31 @@ def written_since(case: WritingCase) -> None:
     waiting = case.schedule("clean", VERSIONS)
     case.write("insert", [ride("r41@lima", 10)])
     case.execute(waiting, VERSIONS)
+    case.state()
+
+
+@writing(
+    "cleaning/staged_meanwhile",
+    (*shapes((6, 9), (COW,), {**OPTIMISTIC, **SHARED_LOCK}), *shapes((8,), (MOR,), {**OPTIMISTIC, **SHARED_LOCK})),
+    "CN-011 CN-012 OW-026",
+    "partition-goes-with-what-came-since",
+)
+def staged_meanwhile(case: WritingCase) -> None:
+    """A partition into which a writer has put files that is still at work stays.
+
+    Given a city that was deleted as a partition, and a planned clean of its files.
+    When a writer has made the file of a ride of the city, the clean is carried out, and the writer then completes.
+    Then the ride is there.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("delete_partition", partitions=["lima"])
+    waiting = case.schedule("clean", VERSIONS)
+    case.begin("slow", "insert", [ride("r41@lima", 10)], process=2)
+    case.stage("slow")
+    case.execute(waiting, VERSIONS)
+    case.state()
+    case.commit("slow")
     case.state()
 
 

@@ -1,8 +1,9 @@
-"""Partitions whose paths a key generator by timestamp makes of dates and of milliseconds."""
+"""Partitions of moments and days: by a generator of timestamps, by a custom one, or as they are."""
 
+import datetime as dt
 from typing import Any, Final
 
-from hudi_conformance.corpus.golden.rides import Row, ride
+from hudi_conformance.corpus.golden.rides import Row, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -82,3 +83,123 @@ def of_milliseconds(case: WritingCase) -> None:
     Then each is in the folder of its hour, once, and keeps its milliseconds; one without is beside those of 1970.
     """
     _write(case, "ts", 19_782 * _DAY + 1)
+
+
+_BY_CITY_AND_DAY: Final = {
+    "hoodie.table.keygenerator.type": "CUSTOM",
+    "hoodie.keygen.timebased.timestamp.type": "SCALAR",
+    "hoodie.keygen.timebased.timestamp.scalar.time.unit": "DAYS",
+    "hoodie.keygen.timebased.output.dateformat": "yyyy-MM",
+}
+_LEAP: Final = dt.date(2024, 2, 29)
+_DAYS: Final[dict[str, dt.date | None]] = {
+    "leap": _LEAP,
+    "before": dt.date(2024, 2, 28),
+    "after@lima": dt.date(2024, 3, 1),
+    "earlier@lima": dt.date(1969, 12, 31),
+    "none-駅": None,
+}
+
+
+def _of_days(ts: int, *keys: str, **changes: Any) -> list[Row]:
+    return [ride(key, ts, day=_DAYS[key], **changes) for key in keys or _DAYS]
+
+
+def _filter_days(case: WritingCase) -> None:
+    """Filters by day that a path may answer in part, and others."""
+    for form in (
+        ["day", "=", "2024-02-29"],
+        ["day", "<", "2024-02-29"],
+        ["and", ["day", ">", "2024-02-28"], ["day", "<=", "2024-03-01"]],
+        ["day", "is_null"],
+        ["or", ["day", "is_null"], ["day", "=", "1969-12-31"]],
+        ["not", ["day", "in", ["2024-02-28", "2024-03-01"]]],
+        ["and", ["city", "=", "lima"], ["day", "is_not_null"]],
+    ):
+        case.filtered(form)
+
+
+@writing(
+    "dated_partitions/of_city_and_month",
+    (
+        *shapes((9,), (COW,), partition_by=("city:SIMPLE", "day:TIMESTAMP"), properties=_BY_CITY_AND_DAY),
+        *shapes((8, 9), (MOR,), partition_by=("city:SIMPLE", "day:TIMESTAMP"), properties=_BY_CITY_AND_DAY),
+    ),
+    "DM-033 DM-031 OW-018 IX-056",
+    "null-dates-lie-in-the-default-partition scalars-are-seconds",
+)
+def of_city_and_month(case: WritingCase) -> None:
+    """A custom generator makes one folder of a plain value and one of the month of a day, counted since 1970.
+
+    Given a table by city and month.
+    When rides of several days and of none, one without a city too, are inserted, changed and deleted, and a month of
+    one city is deleted.
+    Then each is in the folder of its city and month, keeps its day, and filters by day find what they want.
+    """
+    nowhere = ride("nowhere", 10, city=None, day=_LEAP)
+    case.create()
+    case.write("insert", [*_of_days(10), nowhere])
+    case.write("upsert", [*_of_days(20, "leap", "earlier@lima", "none-駅", rider="changed"), {**nowhere, "ts": 20}])
+    case.write("delete", _of_days(30, "before"))
+    _filter_days(case)
+    for form in (["city", "is_null"], ["and", ["city", "is_null"], ["day", "=", "2024-02-29"]], ["city", "<", "z"]):
+        case.filtered(form)
+    case.write("delete_partition", partitions=["lima/2024-03"])
+    case.state()
+
+
+@writing(
+    "dated_partitions/of_days_as_they_are",
+    (*shapes((6, 9), (COW,), partition_by=("day",)), *shapes((8, 9), (MOR,), partition_by=("day",))),
+    "DM-031 OW-018 OW-021 IX-056",
+    "moved-row-stays-too",
+)
+def of_days_as_they_are(case: WritingCase) -> None:
+    """A missing day lies in the default partition, from which a ride moves, and which is overwritten, like any other.
+
+    Given a table by day.
+    When rides of several days and of none are inserted and changed, by a global index some of them on another day or on
+    none, and those of no day are overwritten.
+    Then each is in the folder of its day, once, and filters by day find what they want.
+    """
+    moving = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+    case.create()
+    case.write("insert", _of_days(10))
+    case.write("upsert", _of_days(20, "before", "none-駅", rider="changed"))
+    _filter_days(case)
+    case.write("upsert", [ride("none-駅", 30, day=_LEAP), ride("leap", 30, day=None)], configs=moving)
+    case.state()
+    _filter_days(case)
+    case.write("insert_overwrite", [ride("new", 10, day=None)])
+    case.state()
+    _filter_days(case)
+
+
+@writing(
+    "dated_partitions/of_days_that_order",
+    shapes((6, 9), partition_by=("day",), ordering=("day",)),
+    "MG-003 OW-021 OW-024",
+    "late-rows-move",
+)
+def of_days_that_order(case: WritingCase) -> None:
+    """The column that partitions a table may be the one by which versions compete.
+
+    Given a table that is partitioned and ordered by day.
+    When upserts by a global index bring rides on a later day and on an earlier one, and rides are deleted.
+    Then the later version stands in the folder of its day alone, and the earlier has lost.
+    """
+    moving = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+    first, later, last = (dt.date(2024, 2, day) for day in (1, 2, 3))
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02", "r03"), day=later))
+    moved = [
+        ride("r01", 20, day=last, rider="later"),
+        ride("r02", 20, day=first, rider="late"),
+        ride("r04", 20, day=first),
+    ]
+    case.write("upsert", moved, configs=moving)
+    case.state()
+    case.write("upsert", [ride("r03", 30, day=later, rider="tied"), ride("r04", 30, day=later)], configs=moving)
+    case.snapshot(columns=["id", "rider"], meta_columns=False)
+    case.write("delete", [ride("r01", 40, day=last)])
+    case.state()

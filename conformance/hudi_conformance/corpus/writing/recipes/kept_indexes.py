@@ -33,6 +33,7 @@ SHARED: Final = {
 }
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
 _BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
+_BY_METADATA: Final = {"hoodie.index.type": "BLOOM", "hoodie.bloom.index.use.metadata": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
 _CLAUSES: Final = "MT-003 MT-005 IX-051"
 
@@ -177,8 +178,9 @@ def written_since(case: WritingCase) -> None:
     """Rows that were just written are found, whichever writer wrote them.
 
     Given an indexed table.
-    When writers that request no index insert, bulk insert and upsert rides, by a bloom index of the whole table too.
-    Then filters find them by key and by value at once.
+    When writers that request no index insert, bulk insert and upsert rides, by a bloom index of the whole table too,
+    and one upserts rides of several files by the filters and bounds of the metadata table.
+    Then filters find them by key and by value at once, and each ride is there once.
     """
     indexed(case)
     case.write("insert", [ride("new", 20, rider="moved")])
@@ -187,6 +189,8 @@ def written_since(case: WritingCase) -> None:
     query_filters(case, ["id", "=", "newer@lima"])
     case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)], configs=_BLOOM)
     query_filters(case, ["city", "=", "bergen"], ["id", "=", "newest@bergen"], ["id", "in", ["r01", "newer@lima"]])
+    everywhere = rides(40, ("r01", "r02", "駅-06", "new", "r11", "r12", "🚲-16", "newer@lima", "newest@bergen"))
+    case.write("upsert", everywhere, configs=_BY_METADATA)
     case.state()
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import ALONE, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
@@ -181,6 +182,37 @@ def several_logs_deep(case: WritingCase) -> None:
     case.state()
     case.write("upsert", rides(40, ("r03",)))
     case.state()
+
+
+@writing(
+    "rollback/beside_a_compaction",
+    shapes(types=(MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "RB-006 RB-003 CP-005 RD-008",
+    "rollback-takes-older-files",
+)
+def beside_a_compaction(case: WritingCase) -> None:
+    """A failed write to slices that a compaction opened is taken back before or after the compaction completes.
+
+    Given a compaction that waits, an update since, and two writers that made their logs and died.
+    When one is rolled back, the compaction is carried out, the other is rolled back, and an update follows.
+    Then of each ride the newest version of the live writes stands, merged or compacted.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r02", "r11")))
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    failed = abandoned(case, "one", "r01")
+    case.write("upsert", rides(30, ("r02", "r03", "r12")))
+    other = abandoned(case, "two", "r11", process=3)
+    case.service("rollback", instant=failed.requested)
+    case.state()
+    case.execute(plan, COMPACTION_DUE)
+    case.state()
+    case.service("rollback", instant=other.requested)
+    case.state()
+    case.write("upsert", rides(40, ("r03", "r11")))
+    case.state()
+    case.optimized()
 
 
 @writing("rollback/lone_writer", shapes(configs=EAGER), "RB-001 MK-005", "eager-means-never")

@@ -134,6 +134,7 @@ writing("deletes/marked_captures_logged", _captures(8, kind=MOR), "PL-009 OW-013
 
 _MIGRATED: Final = Schema((*RIDES.fields, Field("Op", "string")))
 _AWS: Final = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.AWSDmsAvroPayload"}
+_FEED: Final = {"hoodie.table.cdc.enabled": "true"}
 
 
 def marked_in_a_batch(case: WritingCase) -> None:
@@ -141,16 +142,20 @@ def marked_in_a_batch(case: WritingCase) -> None:
 
     Given rides of a migration by AWS, whose column `Op` marks deletes.
     When one upsert brings inserts, updates and deletes of the same keys, known and new ones, the delete last of all.
-    Then those keys are gone, and the rows that come alone stand.
+    Then those keys are gone, and the rows that come alone stand; a change feed has what changed for readers.
     """
     case.schema = _MIGRATED
     case.create()
     case.write("insert", [{**ride(key, 10), "Op": "I"} for key in ("r01", "r02", "r11")])
-    batch = (("r01", 20, "U"), ("r01", 21, "D"), ("r03", 20, "I"), ("r03", 21, "D"), ("r12", 20, "I"), ("r11", 20, "U"))
+    deleted = (("r01", 20, "U"), ("r01", 21, "D"), ("r03", 20, "I"), ("r03", 21, "D"))
+    # A change log is there for the update beside it, whether it has the delete or not.
+    batch = (*deleted, ("r12", 20, "I"), ("r11", 20, "U"), ("r02", 20, "U"))
     case.write("upsert", [{**ride(key, ts), "Op": op} for key, ts, op in batch])
     case.snapshot()
     case.write("upsert", [{**ride(key, 30), "Op": "I"} for key in ("r03", "r01")])
     case.snapshot()
+    if case.shape.label:
+        case.changes(None)
 
 
 writing(
@@ -158,6 +163,8 @@ writing(
     (
         *shapes((6, 8), (COW,), merge_mode=None, properties=_AWS),
         *shapes((6, 9), (MOR,), merge_mode=None, properties=_AWS),
+        *shapes((8,), (COW,), merge_mode=None, properties={**_AWS, **_FEED}, label="feed"),
+        *shapes((9,), (MOR,), merge_mode=None, properties={**_AWS, **_FEED}, label="feed"),
     ),
     "PL-006 OW-019 MG-017",
     "deletes-lose-within-a-batch",

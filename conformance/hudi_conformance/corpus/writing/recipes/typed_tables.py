@@ -149,6 +149,36 @@ def indexed(case: WritingCase) -> None:
 
 
 @writing(
+    "typed/begun_in_bulk",
+    (
+        *typed(("moment_keys", "decimal_keys", "two_keys"), (9,), (MOR,)),
+        *typed(("date_keys", "moment_keys", "text_keys"), (6,), (COW,)),
+        *typed(("three_keys",), (8,), (COW,)),
+    ),
+    "DM-002 DM-031 OW-003 OW-012",
+    "tagging-sees-nothing",
+)
+def begun_in_bulk(case: WritingCase) -> None:
+    """A bulk insert spells keys and partitions as every other operation does.
+
+    Given rows of many types that a bulk insert wrote, in two writes.
+    When an upsert changes all of them, a delete takes some by key, and an insert overwrite follows.
+    Then each key is one row, those that were deleted are gone, and of the overwritten partitions the new rows are left.
+    """
+    kind = kind_of(case)
+    case.schema = kind.schema
+    case.create()
+    case.write("bulk_insert", kind.rows(range(4), LOW))
+    case.write("bulk_insert", kind.rows((4, 5), LOW))
+    case.write("upsert", kind.rows(range(6), HIGH))
+    case.state()
+    case.write("delete", kind.rows((1, 4), TOP))
+    case.snapshot()
+    case.write("insert_overwrite", kind.rows((0,), MIDDLE))
+    case.state()
+
+
+@writing(
     "typed/every_type",
     (*shapes((6, 9)), *shapes((8,), (MOR,)), *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs")),
     "BF-001 LF-007 DM-001 CL-004 CP-007",
@@ -222,5 +252,6 @@ def parts_of_structs(case: WritingCase) -> None:
         case.run("compaction", COMPACTION_DUE)
     fourth = case.write("upsert", [_named("k3", "lima", 40, "again"), _named("k0", "oslo", 15, "late")])
     case.state()
+    case.snapshot(columns=["note"], meta_columns=False)
     case.past(first, second, third, fourth)
     case.sound()
