@@ -143,26 +143,27 @@ class _Turns:
 def _timed(attempt: Attempt) -> tuple[float, float, object]:
     timed = attempt()
     gc.collect()
-    cpu_before, started_at = _cpu_seconds(), time.perf_counter()
+    before, started_at = _used_cpu(), time.perf_counter()
     answer = timed()
-    return time.perf_counter() - started_at, _cpu_seconds() - cpu_before, answer
+    took, after = time.perf_counter() - started_at, _used_cpu()
+    return took, sum(used - before.get(process, 0.0) for process, used in after.items()), answer
 
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
-def _cpu_seconds() -> float:
-    """Seconds of the processor that this process and its descendants used, those that ended included."""
-    used, parents = dict[int, int](), dict[int, int]()
+def _used_cpu() -> dict[int, float]:
+    """Seconds of the processor that this process and each of its descendants used; what ended is left out."""
+    used, parents = dict[int, float](), dict[int, int]()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         except OSError:  # it has ended meanwhile
             continue
-        number = int(folder.name)
-        parents[number], used[number] = int(fields[1]), sum(map(int, fields[11:15]))
-    own, found = {os.getpid()}, 0
+        parents[int(folder.name)] = int(fields[1])
+        used[int(folder.name)] = (int(fields[11]) + int(fields[12])) / _TICKS
+    own, found = {os.getpid()}, dict[int, float]()
     while own:
-        found += sum(used[one] for one in own)
+        found |= {one: used[one] for one in own}
         own = {one for one, parent in parents.items() if parent in own}
-    return found / _TICKS
+    return found
