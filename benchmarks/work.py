@@ -28,11 +28,7 @@ class Benchmark:
 
 _SHORT: Final = {COW: "COW", MOR: "MOR"}
 _COMPACTS: Final = {"hoodie.compact.inline.max.delta.commits": "1"}
-_COMPACTS_LOGS: Final = {
-    "hoodie.log.compaction.enable": "true",
-    "hoodie.log.compaction.blocks.threshold": "1",
-    "hoodie.log.compaction.inline": "false",
-}
+_COMPACTS_LOGS: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 _CLUSTERS: Final = {
     "hoodie.clustering.inline.max.commits": "1",
     "hoodie.clustering.async.max.commits": "1",
