@@ -139,8 +139,8 @@ class ApacheHudi(_Refusing):
             planned: Any = apache_hudi_services.schedule(session, release, request("schedule", service=service))
             if planned.value["requested"] is None:
                 raise ValueError(f"{service} plans nothing")
-            asked = request("execute", requested=planned.value["requested"])
-            apache_hudi_services.execute(session, release, asked)
+            plan = request("execute", requested=planned.value["requested"])
+            apache_hudi_services.execute(session, release, plan)
         else:
             apache_hudi_services.service(session, release, request("service", name=service))
 
