@@ -19,14 +19,16 @@ is measured against, and in brackets the same by time of the processor, which ot
 Below 1 is faster. The contenders take turns in one Spark session with the same settings.
 
 - The tables have 20 columns, 8 partitions and table version 9. All sides write zstd at its level by default, files and
-  row groups of at most 120 MB, and the metadata table as they do by default. Apache Hudi writes with its row writer and
-  merges with its merger of Spark's own rows.
+  row groups of at most 120 MB, and the metadata table as they do by default. Apache Hudi writes with its row
+  writer and, but for logs in Avro, which it refuses there, with its merger of Spark's own rows.
 - A tenth of the rows is updated before a snapshot is read.
 - Each writer changes tables that it made. All readers read the same table, of Apache Hudi where rows are many.
 - Plain Parquet is Spark's own write or scan of the same rows, for comparison.
 - Small slices have three rows each.
 - The spread is the range of the middle half of the rounds as a part of the median, the greatest of all contenders.
   Above 20 % the rounds are repeated once. What is still above is marked as noisy: its ratios say little.
+- The load is the number of programs that wanted to run when a line was measured; above the cores, the machine was
+  shared with other work, and the times of the processor say more than the times.
 - "not done" is what a contender refuses or does not offer.
 """
 _DATA: Final = re.compile(r"<!-- results: (.*) -->")
@@ -116,7 +118,7 @@ def _section(group: str, results: list[Result], folder: str) -> str:
         dict.fromkeys(who for one in results for who in (*one.ratios, *one.refusals) if who != one.against)
     )
     head = f"\n## {group.capitalize()}\n\n![Ratios of the group {group}]({folder}/{_file(group)}.svg)\n\n"
-    titles = ["benchmark", "against", *contenders, "aim", "spread", "rows", "cores", "rounds"]
+    titles = ["benchmark", "against", *contenders, "aim", "spread", "load", "rows", "cores", "rounds"]
     lines = [titles, ["---"] * len(titles), *(_line(one, contenders) for one in results)]
     return head + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
@@ -126,7 +128,7 @@ def _line(one: Result, contenders: list[str]) -> list[str]:
     spread = f"{one.spread:.0%}{', noisy' * one.noisy}"
     aim = "" if one.aim is None else f"{one.aim:g}"
     against = one.against if one.against not in one.refusals else f"{one.against}: not done"
-    return [one.name, against, *cells, aim, spread, f"{one.rows:,}", str(one.cores), str(one.rounds)]
+    return [one.name, against, *cells, aim, spread, f"{one.load:.0f}", f"{one.rows:,}", str(one.cores), str(one.rounds)]
 
 
 def _cell(one: Result, who: str) -> str:
