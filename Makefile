@@ -124,8 +124,10 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(RUN) tests/interleavings/soak.py
 	$(CLI) interleavings soak
 
-bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/reference/benchmarks.md
-	$(RUN) benchmarks/run.py --write docs/reference/benchmarks.md
+# Hours on a quiet machine; `BENCH="--group reads"` and like measure a part, smaller tables by default.
+BENCH ?= --rows 2000000 --slices 10000 --commits 1000 --rounds 5
+bench: env  ## the engine beside Apache Hudi, hudi-rs and plain Parquet, in turns; docs/reference/benchmarks.md
+	$(RUN) benchmarks/run.py $(BENCH) --write docs/reference/benchmarks.md
 
 env: $(READY)
 

@@ -526,7 +526,9 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
     Clauses: SL-001.
 
     """
-    settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+    # Each setting that is asked for is a round trip to Java; those of object stores concern no local path.
+    is_local = isinstance(path, Path) or ":" not in path
+    settings = {} if is_local else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
     return table_storage(path, {**settings, **(storage_options or {})})
 
 

@@ -26,7 +26,7 @@ from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model_tools.violations import violations
 
 GOLDEN = unpacked_corpus()
-MANY_FILES = Path(__file__).parents[2] / "benchmarks" / "many_files.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "run.py"
 INDEXED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
 Found = set[tuple[str, str]]
 FOUND: dict[str, Found] = {"v8/apache_mor_moved": {("IX-031", "error")}}
@@ -194,9 +194,20 @@ def test_a_storage_that_is_only_read_refuses_each_write(indexed: Path, folder: s
 
 def test_progress_over_many_files_is_reported(tmp_path: Path) -> None:
     """The table of the benchmark, smaller."""
-    command = [sys.executable, str(MANY_FILES), "--files", "120", "--writes", "12"]
+    command = [
+        sys.executable,
+        str(BENCHMARKS),
+        "--only",
+        "check of 120 files",
+        "--slices",
+        "60",
+        "--rounds",
+        "1",
+        "--json",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["errors"] == 0
+    checked = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(len(one["seconds"]), one["refusals"]) for one in checked] == [(2, {}), (2, {})]
     seen = list[tuple[int, int]]()
     files = sum(1 for path in INDEXED.rglob("*") if not path.is_relative_to(INDEXED / ".hoodie") and path.is_file())
     load_for_check(LocalStorage(INDEXED), progress=lambda done, all_: seen.append((done, all_)))

@@ -15,6 +15,7 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
+from hudi_spark.spark import packed_for
 from hudi_spark.testing import Query
 from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
 
@@ -25,6 +26,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+MIB = 1 << 20
 
 
 def mixed_table(path: Path) -> TableBuilder:
@@ -218,3 +222,22 @@ def test_workers_of_a_local_session_run_this_interpreter(
         monkeypatch.setenv("PYSPARK_PYTHON", chosen)
     HudiTable(spark, tmp_path)
     assert spark.sparkContext.pythonExec == (chosen or sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "packs"),
+    [
+        ([5 * MIB + number for number in range(16)], [8, 8]),
+        ([20 * MIB] * 5, [3, 2]),
+        ([MIB] * 8, [8]),
+        ([MIB // 2] * 400, [100, 100, 100, 100]),
+        ([200 * MIB] * 3, [1, 1, 1]),
+        ([100 * MIB] * 4, [1, 1, 1, 1]),
+        ([], []),
+    ],
+)
+def test_tasks_are_packed_by_what_they_read(sizes: list[int], packs: list[int]):
+    """In their order, for two cores: one pack each while there is little, none above 128 MiB but a task alone."""
+    found = packed_for(2, range(len(sizes)), sizes.__getitem__)
+    assert [len(one) for one in found] == packs
+    assert [number for one in found for number in one] == list(range(len(sizes)))

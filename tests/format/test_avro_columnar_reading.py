@@ -34,10 +34,10 @@ def flat_schemas_with_rows(draw: st.DrawFn) -> tuple[Any, list[dict[str, Any]]]:
     return schema, draw(st.lists(st.fixed_dictionaries(rows), max_size=8))
 
 
-def decoded(records: list[bytes], schema: Any) -> pa.Table | None:
+def decoded(records: list[bytes], schema: Any, wanted: set[str] | None = None) -> pa.Table | None:
     ends = np.cumsum([len(one) for one in records], dtype=np.int64)
     starts = ends - np.array([len(one) for one in records], np.int64)
-    return decode_flat_rows(b"".join(records), starts, ends, schema, arrow_schema(schema))
+    return decode_flat_rows(b"".join(records), starts, ends, schema, arrow_schema(schema), wanted)
 
 
 @settings(deadline=None, max_examples=50)
@@ -53,6 +53,21 @@ def test_what_was_encoded_comes_back(drawn: Any):
     found.validate(full=True)
     assert found.schema == table.schema
     assert repr(found.to_pylist()) == repr(table.to_pylist())
+
+
+@settings(deadline=None, max_examples=50)
+@given(flat_schemas_with_rows(), st.data())
+def test_chosen_columns_are_those_of_the_whole(drawn: Any, data: st.DataObject):
+    """Also of damaged records, as long as these decode; the values of other columns are not looked at."""
+    schema, rows = drawn
+    records = encode_rows(table_of(rows, schema), schema).to_pylist()
+    records = [data.draw(st.just(one) | damaged(one)) for one in records]
+    wanted = data.draw(st.sets(st.sampled_from([field["name"] for field in schema["fields"]]), min_size=1))
+    whole, part = decoded(records, schema), decoded(records, schema, wanted)
+    if whole is not None:
+        assert part is not None
+        assert set(part.column_names) == wanted
+        assert repr(part.to_pylist()) == repr(whole.select(part.column_names).to_pylist())
 
 
 def row_wise(records: list[bytes], schema: Any) -> pa.Table | None:

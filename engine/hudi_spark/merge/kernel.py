@@ -46,8 +46,10 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
 
     Clauses: MG-002, MG-003, MG-004, MG-005, MG-006, MG-007.
     """
-    codes = versions.column("key").combine_chunks().dictionary_encode()
-    codes = one_chunk(codes)
+    codes = one_chunk(versions.column("key").combine_chunks().dictionary_encode())
+    if len(codes.dictionary) == versions.num_rows:
+        # No two of one key: each wins, and what has no ordering value beats what came before the logs.
+        return versions.append_column(_SHIELDED, versions.column("natural")) if rule.compares_event_time else versions
     sequence = pa.arange(0, versions.num_rows)
     numbered = versions.append_column(_CODE, codes.indices).append_column(_SEQUENCE, sequence)
     if not rule.compares_event_time:

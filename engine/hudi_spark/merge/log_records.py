@@ -237,11 +237,12 @@ def decode_log_records(
     missing: list[tuple[frozenset[str], int]] = []
     positions: list[pa.Array | None] = []
     count = 0
+    marks = {DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD}
     for one in blocks:
         if one.block.type is BlockType.DELETE:
             versions.append(_deletes(one, schema, keys, rule))
         else:
-            decoded = decode_arrow(one.block, one.file)
+            decoded = decode_arrow(one.block, one.file, {*columns.names(schema, one.instant), *marks})
             conformed = columns.conform(decoded, schema, one.file, one.instant)
             rows.append(conformed)
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))

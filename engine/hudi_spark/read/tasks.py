@@ -309,8 +309,8 @@ def _touched(records: LogRecords) -> pc.Expression:
     return (field >= bounds["min"]) & (field <= bounds["max"]) & field.isin(keys.unique())
 
 
-# What opening a file costs, as bytes that could be read meanwhile.
-OPENING_BYTES: Final = 1 << 20
+# What opening a file costs, a millisecond, as bytes that could be read and merged meanwhile.
+OPENING_BYTES: Final = 1 << 18
 # What is assumed of work whose size nobody knows.
 UNKNOWN_BYTES: Final = 1 << 24
 

@@ -237,6 +237,8 @@ Report = Callable[[tuple[SkippedBytes, ...]], None]
 _MOST_BYTES: Final = 1 << 27
 # What is read while Spark starts a task, which costs up to a tenth of a second.
 _LEAST_BYTES: Final = 1 << 24
+# What a core reads in about a second: so much is not split further.
+_LITTLE_BYTES: Final = 1 << 26
 # A batch of about this many rows goes to the JVM at once.
 BATCH_ROWS: Final = 65_536
 _BATCH_BYTES: Final = 1 << 25
@@ -324,10 +326,10 @@ def run_tasks(
 
 
 def packed(spark: "SparkSession", tasks: Sequence[_Task], size_of: Callable[[_Task], int]) -> list[list[_Task]]:
-    """Tasks packed by the bytes that they work on.
+    """Tasks packed by the bytes that they work on, in their order.
 
-    A pack is no larger than 128 MiB unless it is one task, and each core has two, unless they are smaller than what
-    could be read while a task starts. The order stays.
+    Each core gets one pack where there is little to do, since a task of Spark that runs Python costs as much as reading
+    some megabytes, and two or more of at most 128 MiB where there is more, so that the slowest does not hold up all.
     """
     return packed_for(spark.sparkContext.defaultParallelism, tasks, size_of)
 
@@ -335,7 +337,19 @@ def packed(spark: "SparkSession", tasks: Sequence[_Task], size_of: Callable[[_Ta
 def packed_for(cores: int, tasks: Sequence[_Task], size_of: Callable[[_Task], int]) -> list[list[_Task]]:
     """Tasks packed by the bytes that they work on, for so many cores."""
     sizes = list(map(size_of, tasks))
-    most = min(_MOST_BYTES, max(sum(sizes) // (2 * cores), _LEAST_BYTES))
+    total = sum(sizes)
+    share = total // cores if total <= _LITTLE_BYTES * cores else total // (2 * cores)
+    most = min(_MOST_BYTES, max(share, _LEAST_BYTES))
+    wanted = -(-total // most)
+    # Tasks do not fill packs to the byte: a little more room leaves no small pack at the end.
+    for part in range(32, 64):
+        packs = _filled(tasks, sizes, min(_MOST_BYTES, most * part // 32))
+        if len(packs) <= wanted:
+            break
+    return packs
+
+
+def _filled(tasks: Sequence[_Task], sizes: Sequence[int], most: int) -> list[list[_Task]]:
     packs: list[list[_Task]] = []
     room = 0
     for task, size in zip(tasks, sizes, strict=True):

@@ -4,7 +4,7 @@ A cursor stands in every record at once and moves from field to field. Whatever 
 do not decode, is not decoded here at all: who reads the records one by one says what is wrong with them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -29,10 +29,19 @@ class _NotPlainError(ValueError):
     """These records are not for this decoder."""
 
 
-def decode_flat_rows(data: bytes, starts: Numbers, ends: Numbers, schema: AvroSchema, target: pa.Schema) -> Any:
+def decode_flat_rows(  # noqa: PLR0917 - bytes, where records stand in them, what they hold, what is wanted
+    data: bytes,
+    starts: Numbers,
+    ends: Numbers,
+    schema: AvroSchema,
+    target: pa.Schema,
+    wanted: Collection[str] | None = None,
+) -> Any:
     """The records that stand in the bytes from `starts` to `ends`, as a table in the columns of `target`.
 
-    `target` is the Arrow schema of the Avro schema. None where a type is nested, and where some record does not decode.
+    `target` is the Arrow schema of the Avro schema; of its columns only those that are wanted are made, all by default.
+    The bytes of the others are walked over: where they do not lead to the end of a record, it does not decode. None
+    where a type is nested, and where some record does not decode.
 
     Clauses: LF-007.
     """
@@ -41,17 +50,24 @@ def decode_flat_rows(data: bytes, starts: Numbers, ends: Numbers, schema: AvroSc
     around = b"\0" * _MARGIN
     padded = np.frombuffer(b"".join((around, data, around)), np.uint8)
     fields = with_names_resolved(schema)["fields"]
+    chosen = [wanted is None or one.name in wanted for one in target]
+    answered = pa.schema([one for one, is_wanted in zip(target, chosen, strict=True) if is_wanted])
     batches = []
     try:
         for first in range(0, len(starts), _ROWS_AT_ONCE):
             span = slice(first, first + _ROWS_AT_ONCE)
             cursor = _Cursor(padded, starts[span] + _MARGIN, ends[span] + _MARGIN)
-            columns = [_column(cursor, field["type"], one.type) for field, one in zip(fields, target, strict=True)]
+            columns = []
+            for field, one, is_wanted in zip(fields, target, chosen, strict=True):
+                if is_wanted:
+                    columns.append(_column(cursor, field["type"], one.type))
+                else:
+                    _pass_column(cursor, field["type"])
             cursor.expect_end()
-            batches.append(pa.RecordBatch.from_arrays(columns, schema=target))
+            batches.append(pa.RecordBatch.from_arrays(columns, schema=answered))
     except (_NotPlainError, pa.ArrowInvalid):
         return None
-    return pa.Table.from_batches(batches, target)
+    return pa.Table.from_batches(batches, answered)
 
 
 class _Cursor:
@@ -108,6 +124,20 @@ class _Cursor:
             going = going[following > 0x7F]
         return (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
 
+    def pass_varints(self) -> None:
+        """Numbers of any value."""
+        going = np.flatnonzero(self.data[self.move(1)] > 0x7F)
+        for _ in range(1, _MAXIMUM_VARINT_BYTES):
+            if not len(going):
+                return
+            following = self.data[self.at[going]]
+            self.at[going] += 1
+            if np.any(self.at > self.ends):
+                raise _NotPlainError
+            going = going[following > 0x7F]
+        if len(going):
+            raise _NotPlainError
+
     def spans(self) -> tuple[Numbers, Numbers]:
         """Place and length of bytes after their length."""
         lengths = self.varints()
@@ -134,6 +164,42 @@ def _column(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType) -> pa.Array:
     found = _values(inner, schema[place], kind, valid)
     cursor.at[rows] = inner.at
     return found
+
+
+def _pass_column(cursor: _Cursor, schema: AvroSchema) -> None:
+    """The cursor moves behind one field of all records."""
+    if not isinstance(schema, list):
+        _pass_values(cursor, schema)
+        return
+    branches = cursor.bytes(1)[:, 0]
+    if np.any(branches & 1) or np.any(branches >= 2 * len(schema)):
+        raise _NotPlainError
+    places = [index for index, branch in enumerate(schema) if branch != "null"]
+    for place in places:
+        valid = branches == 2 * place
+        if valid.all():
+            _pass_values(cursor, schema[place])
+            return
+        rows = np.flatnonzero(valid)
+        inner = cursor.of(rows)
+        _pass_values(inner, schema[place])
+        cursor.at[rows] = inner.at
+
+
+def _pass_values(cursor: _Cursor, schema: AvroSchema) -> None:
+    plain = schema if isinstance(schema, str) else schema["type"]
+    if not isinstance(plain, str):
+        _pass_values(cursor, plain)
+    elif plain in _WIDTHS:
+        cursor.move(_WIDTHS[plain])
+    elif plain == "fixed":
+        cursor.move(int(schema["size"]))
+    elif plain in {"int", "long", "enum"}:
+        cursor.pass_varints()
+    elif plain in {"bytes", "string"}:
+        cursor.spans()
+    else:
+        raise _NotPlainError
 
 
 def _values(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType, valid: NDArray[np.bool_] | None) -> pa.Array:
@@ -240,6 +306,8 @@ def _scattered(values: NDArray[Any], valid: Any) -> NDArray[Any]:
 def _bitmap(valid: Any) -> pa.Buffer | None:
     return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
 
+
+_WIDTHS: Final = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 
 _READERS: Final[Mapping[str, Callable[[_Cursor, AvroSchema, pa.DataType, Any], pa.Array]]] = {
     "int": _numbers,

@@ -1,7 +1,7 @@
 """Parquet files, read within bounds."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +16,10 @@ MAXIMUM_ROWS = 100_000_000
 MAXIMUM_UNPACKED_BYTES = 16 * 1024**3
 
 
-def read_parquet(source: bytes, file: str, offset: int | None, reason: str, clause: str) -> pa.Table:
-    """All rows of a Parquet file.
+def read_parquet(  # noqa: PLR0917 - what is read, and how to name what is wrong with it
+    source: bytes, file: str, offset: int | None, reason: str, clause: str, wanted: Collection[str] | None = None
+) -> pa.Table:
+    """All rows of a Parquet file, in the columns that are wanted, all by default.
 
     Raises:
         FormatError: `reason` when it is none; LIMIT_EXCEEDED when its footer declares more than can be held.
@@ -27,7 +29,12 @@ def read_parquet(source: bytes, file: str, offset: int | None, reason: str, clau
     if opened.metadata.num_rows > rows_limit(len(source)):
         raise _exceeded(opened, len(source), clause, file, offset)
     with refusing(reason, clause, file, offset, "the Parquet data does not decode"):
-        return opened.read()
+        return opened.read(columns=None if wanted is None else chosen_names(opened.schema_arrow, wanted))
+
+
+def chosen_names(schema: pa.Schema, wanted: Collection[str]) -> list[str]:
+    """The columns of a schema that are wanted; all of them where none is, since rows without columns have no number."""
+    return [name for name in schema.names if name in wanted] or list(schema.names)
 
 
 def open_parquet(

@@ -8,9 +8,10 @@ Parquet     a whole Parquet file
 
 import io
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import fastavro
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from hudi_format.avro.flat_reading import decode_flat_rows
 from hudi_format.avro.schemas import raw_reading_schema, reading_schema, record_schema, schema_text, writing_schema
-from hudi_format.base.parquet_bytes import read_parquet
+from hudi_format.base.parquet_bytes import chosen_names, read_parquet
 from hudi_format.errors import DECODING_ERRORS, FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block
 from hudi_format.log.deletes import DeleteRecord, decode_deletes, encode_deletes
@@ -66,8 +67,12 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
     return _decode(block, readable, file)
 
 
-def decode_avro_arrow(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS) -> pa.Table:
+def decode_avro_arrow(
+    block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS, wanted: Collection[str] | None = None
+) -> pa.Table:
     """The records of an Avro or HFile data block, or of another type that is requested, with the types of its schema.
+
+    `wanted`: of which columns, all by default; of the others only the lengths are looked at where records are many.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for an unbounded schema.
@@ -76,21 +81,55 @@ def decode_avro_arrow(block: RawBlock, file: str, types: Sequence[BlockType] = _
     Clauses: LF-007, LF-013.
 
     """
-    schema = _block_schema(block, file, types)
-    target = arrow_schema(schema, file)
-    table = _decode_columns(block, schema, target)
-    with _refusing_schema(file):
-        readable = raw_reading_schema(schema)
-    records = _decode(block, readable, file) if table is None else []
+    form = _block_form(block, file, types)
+    target = form.arrow
+    table = _decode_columns(block, form.avro, target, wanted)
+    records = _decode(block, form.readable, file) if table is None else []
     with refusing(Reason.LOG_CONTENT_CORRUPT, "LF-013", file, block.content_offset, "a value does not fit its type"):
         if table is None:
             columns = [pa.array([record[field.name] for record in records], field.type) for field in target]
-            table = pa.Table.from_arrays(columns, schema=target)
+            table = _chosen(pa.Table.from_arrays(columns, schema=target), wanted)
         _refuse_impossible_times(table)
     return table
 
 
-def _decode_columns(block: RawBlock, schema: Any, target: pa.Schema) -> pa.Table | None:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the schema of a block makes of its records: as it is, as Arrow has it, as the library reads by it."""
+
+    avro: Mapping[str, Any]
+    arrow: pa.Schema
+    readable: Any
+
+
+def _block_form(block: RawBlock, file: str, types: Sequence[BlockType]) -> _Form:
+    """Clauses: LF-022."""
+    text = _schema_of(block, file, types)
+    try:
+        return _known_form(text)
+    except (FormatError, UnsupportedFormat):
+        # The same again, with the name of the file in the error.
+        return _form(text, file)
+
+
+def _form(text: str, file: str) -> _Form:
+    schema = record_schema(text, file, Reason.LOG_CONTENT_CORRUPT)
+    target = arrow_schema(text, file)
+    with _refusing_schema(file):
+        return _Form(schema, target, raw_reading_schema(schema))
+
+
+@lru_cache(maxsize=64)
+def _known_form(text: str) -> _Form:
+    """The form of a schema that many blocks have."""
+    return _form(text, "")
+
+
+def _chosen(table: pa.Table, wanted: Collection[str] | None) -> pa.Table:
+    return table if wanted is None else table.select(chosen_names(table.schema, wanted))
+
+
+def _decode_columns(block: RawBlock, schema: Any, target: pa.Schema, wanted: Collection[str] | None) -> pa.Table | None:
     """Many records of a flat schema at once; None for few, for others, and for bytes that do not decode."""
     head = _HEAD.unpack_from(block.content) if len(block.content) >= _HEAD.size else (0, 0)
     if block.type is BlockType.HFILE_DATA or head[0] not in _READ_VERSIONS or head[1] < _MANY_RECORDS:
@@ -108,12 +147,15 @@ def _decode_columns(block: RawBlock, schema: Any, target: pa.Schema) -> pa.Table
     begins = np.array(starts, np.int64)
     ends = np.append(begins[1:] - _LENGTH.size, position)
     whole = position == len(block.content)
-    table: pa.Table | None = decode_flat_rows(block.content, begins, ends, schema, target) if whole else None
+    if not whole:
+        return None
+    chosen = None if wanted is None else frozenset(chosen_names(target, wanted))
+    table: pa.Table | None = decode_flat_rows(block.content, begins, ends, schema, target, chosen)
     return table
 
 
-def decode_parquet_block(block: RawBlock, file: str) -> pa.Table:
-    """The records of a Parquet data block.
+def decode_parquet_block(block: RawBlock, file: str, wanted: Collection[str] | None = None) -> pa.Table:
+    """The records of a Parquet data block, in the columns that are wanted, all by default.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content is no Parquet file.
@@ -121,11 +163,11 @@ def decode_parquet_block(block: RawBlock, file: str) -> pa.Table:
     Clauses: LF-013, LF-027.
 
     """
-    return read_parquet(block.content, file, block.content_offset, Reason.LOG_CONTENT_CORRUPT, "LF-013")
+    return read_parquet(block.content, file, block.content_offset, Reason.LOG_CONTENT_CORRUPT, "LF-013", wanted)
 
 
-def decode_arrow(block: RawBlock, file: str) -> pa.Table:
-    """The records of a data block of any built type.
+def decode_arrow(block: RawBlock, file: str, wanted: Collection[str] | None = None) -> pa.Table:
+    """The records of a data block of any built type, in the columns that are wanted, all by default.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode.
@@ -133,8 +175,8 @@ def decode_arrow(block: RawBlock, file: str) -> pa.Table:
 
     """
     if block.type is BlockType.PARQUET_DATA:
-        return decode_parquet_block(block, file)
-    return decode_avro_arrow(block, file)
+        return decode_parquet_block(block, file, wanted)
+    return decode_avro_arrow(block, file, wanted=wanted)
 
 
 def decode_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
@@ -224,6 +266,11 @@ def _block_schema(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS
 
     Clauses: LF-022.
     """
+    return record_schema(_schema_of(block, file, types), file, Reason.LOG_CONTENT_CORRUPT)
+
+
+def _schema_of(block: RawBlock, file: str, types: Sequence[BlockType]) -> str:
+    """The text of the schema in a data block's header."""
     if block.type is BlockType.CDC_DATA and block.type not in types:
         raise UnsupportedFormat("log-cdc", file)
     if block.type not in types:
@@ -231,7 +278,7 @@ def _block_schema(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS
     text = block.header.get(HeaderKey.SCHEMA)
     if text is None:
         raise _corrupt("LF-007", file, block.offset, "the data block has no schema in its header")
-    return record_schema(text, file, Reason.LOG_CONTENT_CORRUPT)
+    return text
 
 
 def _refusing_schema(file: str) -> AbstractContextManager[None]:
