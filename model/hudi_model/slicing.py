@@ -16,6 +16,9 @@ from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import DATA_ACTIONS, Timeline, commit_metadata, completed_data, completion_time, is_committed
 
+NATIVE_KINDS = ("", "log", "deletes", "cdc")
+"""What a log may be, in the order in which those of one version are merged."""
+
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
     """For each file group, the requested or inflight compactions whose plan holds it.
@@ -172,12 +175,12 @@ def completed_at(view: View, requested: InstantTime) -> InstantTime:
     return next((row.completed or requested for row in own), requested)
 
 
-def requested_order(log: LogFile) -> tuple[InstantTime, int, str]:
-    """Where a log stands by requested instant, version and write token.
+def requested_order(log: LogFile) -> tuple[InstantTime, int, str, int]:
+    """Where a log stands by requested instant, version and write token. [Draft, v10] Rows stand before deletes.
 
-    Clauses: RD-007.
+    Clauses: RD-007, NL-006.
     """
-    return log.instant, log.version, log.write_token
+    return log.instant, log.version, log.write_token, NATIVE_KINDS.index(log.native)
 
 
 def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
@@ -189,7 +192,7 @@ def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
     if view.readings.log_order is Reading.RELEASED:
         return tuple(by_request)
     times = {log.instant: completed_at(view, log.instant) for log in by_request}
-    return tuple(sorted(by_request, key=lambda log: (times[log.instant], log.version, log.write_token)))
+    return tuple(sorted(by_request, key=lambda log: (times[log.instant], *requested_order(log)[1:])))
 
 
 def current_slice(view: View, group: FileGroup, pending: frozenset[InstantTime]) -> FileSlice | None:

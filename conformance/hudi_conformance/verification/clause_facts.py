@@ -77,6 +77,7 @@ class ClauseFacts:
             "id": clause.id,
             "title": clause.title,
             "level": clause.level,
+            "draft": clause.is_draft,
             "versions": list(clause.versions),
             "text": clause.rule,
             "readings": list(clause.readings),
