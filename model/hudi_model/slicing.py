@@ -85,11 +85,14 @@ def data_files(table: Table) -> tuple[BaseFile | LogFile, ...]:
 def data_logs(view: View) -> tuple[LogFile, ...]:
     """The log files that hold rows: none in a copy-on-write table, and never those of the change feed.
 
-    Clauses: TT-001, TT-002, LF-018.
+    Native logs are foreign files before version 10. [Draft, v10]
+
+    Clauses: TT-001, TT-002, LF-018, NL-001.
     """
     if not view.configuration.merge_on_read:
         return ()
-    return tuple(log for log in view.table.state.log_files if not log.cdc)
+    natively = view.configuration.rules.native_logs
+    return tuple(log for log in view.table.state.log_files if not log.cdc and (natively or not log.native))
 
 
 def slices_of(

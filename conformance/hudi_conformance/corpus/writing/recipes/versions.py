@@ -381,9 +381,16 @@ def ten_to_nine(case: WritingCase) -> None:
 
     Given rides in a table of version 10, with changes and a late row in native logs.
     When it is downgraded, and written to.
-    Then the rows are the same, base files hold them all, and the write after it logs blocks.
+    Then the rows are the same, base files hold them all, the past of logs is refused, and the next write logs blocks.
     """
-    _moved(case, "downgrade", 9)
+    with_rides(case)
+    change = case.write("upsert", [ride("r01", 20), ride("r11", 5), ride("r03", 20)])
+    case.service("downgrade", to=9)
+    case.snapshot()
+    case.optimized()
+    case.info()
+    case.query("read_as_of", instant=change.bound, reject="LOG_FILE_MISSING" if case.is_mor else None)
+    _goes_on(case)
     case.slices()
     if case.is_mor:
         case.shows(kills="downgrade-keeps-native-logs")
