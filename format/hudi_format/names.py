@@ -2,6 +2,7 @@
 
 base file   <fileId>_<writeToken>_<instant>.<extension>
 log file    .<fileId>_<instant>.log.<version>[_<writeToken>][.cdc]
+native log  <fileId>_<writeToken>_<instant>_<version>.<log|deletes|cdc>.<format>   (draft, version 10)
 layout 1    T.<action>.requested | T.<action>.inflight | T.inflight (commit) | T.<action>
 layout 2    the same, completed files T_C.<action>
 """
@@ -15,6 +16,7 @@ from hudi_format.errors import FormatError, Reason
 
 TimelineState = Literal["REQUESTED", "INFLIGHT", "COMPLETED"]
 TimelineLayout = Literal[1, 2]
+NativeKind = Literal["log", "deletes", "cdc"]
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 BASE_EXTENSIONS = ("parquet", "orc", "hfile")
@@ -44,6 +46,10 @@ _BASE_FILE = re.compile(
 )
 _LOG_FILE = re.compile(
     r"\.(?P<id>[^._/]+)_(?P<instant>[0-9]+)\.log\.(?P<version>[0-9]+)(?:_(?P<token>[0-9]+-[0-9]+-[0-9]+))?(?P<cdc>\.cdc)?"
+)
+_NATIVE_LOG = re.compile(
+    r"(?P<id>[^._/]+)_(?P<token>[0-9]+-[0-9]+-[0-9]+)_(?P<instant>[0-9]+)_(?P<version>[0-9]+)"
+    r"\.(?P<kind>log|deletes|cdc)\.(?P<format>[^./]+)"
 )
 _TIMELINE_FILE = re.compile(r"(?P<first>[^._]+)(?:_(?P<second>[^.]*))?\.(?P<action>[^.]+)(?:\.(?P<state>[^.]+))?")
 # Where a file cannot be put at once, releases write beside it, under its name and a random id, and rename.
@@ -86,6 +92,24 @@ class LogFileName:
 
 
 @dataclass(frozen=True, slots=True)
+class NativeLogName:
+    """The parts of the name of a native log, which is a whole file of another format.
+
+    Clauses: NL-001.
+    """
+
+    file_id: str
+    write_token: str
+    instant: str
+    version: int
+    kind: NativeKind
+    format: str
+
+    def __str__(self) -> str:
+        return f"{self.file_id}_{self.write_token}_{self.instant}_{self.version}.{self.kind}.{self.format}"
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineFileName:
     """The parts of a timeline file's name; `completed` is known for completed files of layout 2."""
 
@@ -119,6 +143,18 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     if log is None or len(log["version"]) > _MAXIMUM_VERSION_DIGITS:
         return None
     return LogFileName(log["id"], log["instant"], int(log["version"]), log["token"], log["cdc"] is not None)
+
+
+def parse_native_log_name(name: str) -> NativeLogName | None:
+    """The name of a native log, or None for any other: before version 10 it belongs to no table.
+
+    Clauses: NL-001.
+    """
+    log = _NATIVE_LOG.fullmatch(name)
+    if log is None or len(log["version"]) > _MAXIMUM_VERSION_DIGITS:
+        return None
+    kind: NativeKind = log["kind"]  # type: ignore[assignment]
+    return NativeLogName(log["id"], log["token"], log["instant"], int(log["version"]), kind, log["format"])
 
 
 def parse_timeline_file_name(name: str, layout: TimelineLayout, file: str | None = None) -> TimelineFileName | None:

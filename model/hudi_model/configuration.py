@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hudi_model.files import Damaged
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +22,31 @@ class Overlay:
     """True: names do not tell the commit, only blocks do. [Modified in v8] False: names do."""
     mode_is_persisted: bool
     """[New in v8] The merge mode stands in the properties; before, the payload class decides."""
+    native_logs: bool = False
+    """[Draft, v10] A log is a whole file of the format of base files, in place of blocks."""
 
 
 V6 = Overlay(6, 1, logs_name_their_slice=True, blocks_decide_commit=True, mode_is_persisted=False)
 V8 = Overlay(8, 2, logs_name_their_slice=False, blocks_decide_commit=False, mode_is_persisted=True)
 
-OVERLAYS = {4: replace(V6, version=4), 5: replace(V6, version=5), 6: V6, 8: V8, 9: replace(V8, version=9)}
+DRAFT = 10
+"""The version that no release writes: its rules are those of 9, but for what drafts say."""
+
+OVERLAYS = {
+    4: replace(V6, version=4),
+    5: replace(V6, version=5),
+    6: V6,
+    8: V8,
+    9: replace(V8, version=9),
+    DRAFT: replace(V8, version=DRAFT, native_logs=True),
+}
 """Versions 4 and 5 are read as 6 is: they differ in what writers keep beside the timeline."""
 
-NO_RULES = {
-    7: "no release left a table of it: it stands between two steps of an upgrade",
-    10: "it is being prepared and has not been released",
-}
+NO_RULES = {7: "no release left a table of it: it stands between two steps of an upgrade"}
 """Why other versions have no rules; the older ones are those before the first text, 1 to 3."""
 
 
-def is_read(version: int, reader: int = 9) -> bool:
+def is_read(version: int, reader: int = DRAFT) -> bool:
     """Whether a reader that was made for a version reads a table of another: it does if the table's is no newer.
 
     Clauses: VR-001, VR-003, VR-020, VR-021.
@@ -64,6 +73,7 @@ Properties: TypeAlias = Mapping[str, str] | Damaged | None
 
 REQUIRED = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version")
 TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+POPULATED, META_FIELDS_MODE = "hoodie.populate.meta.fields", "hoodie.meta.fields.mode"
 
 DEFAULTS = {
     "hoodie.database.name": "",
@@ -184,6 +194,7 @@ def configure(properties: Mapping[str, str]) -> Configuration:
 
     Clauses: PR-005, PR-006, PR-007, PR-022.
     """
+    properties = with_meta_fields(properties)
     return Configuration(
         name=properties["hoodie.table.name"],
         table_type=properties["hoodie.table.type"],
@@ -194,6 +205,19 @@ def configure(properties: Mapping[str, str]) -> Configuration:
         ordering=property_names(properties, "hoodie.table.ordering.fields"),
         properties=properties,
     )
+
+
+def with_meta_fields(properties: Mapping[str, str]) -> Mapping[str, str]:
+    """[Draft, v10] The switch of meta fields as their mode says; where no mode is stated the switch itself decides.
+
+    Raises: unsupported `meta-fields-mode` for a mode that keeps some of them.
+
+    Clauses: NL-015.
+    """
+    mode = properties.get(META_FIELDS_MODE, "") if int(properties["hoodie.table.version"]) >= DRAFT else ""
+    if mode not in ("", "ALL", "NONE"):
+        raise Unsupported("meta-fields-mode")
+    return {**properties, POPULATED: str(mode == "ALL").lower()} if mode else properties
 
 
 def timeline_layout(properties: Mapping[str, str]) -> int:

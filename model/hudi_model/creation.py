@@ -3,7 +3,15 @@
 import zlib
 from collections.abc import Mapping
 
-from hudi_model.configuration import TABLE_TYPES, Configuration, configure, property_value
+from hudi_model.configuration import (
+    META_FIELDS_MODE,
+    POPULATED,
+    TABLE_TYPES,
+    Configuration,
+    configure,
+    is_true,
+    property_value,
+)
 from hudi_model.files import Field, Schema
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy, persisted_mode
 from hudi_model.merge_rules import (
@@ -30,6 +38,7 @@ PAYLOAD, STRATEGY = "hoodie.compaction.payload.class", "hoodie.record.merge.stra
 OLD_ORDERING = "hoodie.table.precombine.field"
 
 PACKAGE = "org.apache.hudi.common.model."
+SINCE_9 = ("9", "10")
 
 COMMON = {
     VERSION: "9",
@@ -68,7 +77,7 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     faults = {
         "hoodie.table.name": not stated.get("hoodie.table.name"),
         TYPE: stated[TYPE] not in TABLE_TYPES,
-        VERSION: stated[VERSION] not in ("6", "8", "9"),
+        VERSION: stated[VERSION] not in ("6", "8", "9", "10"),
         MODE: stated.get(MODE, "CUSTOM") not in MergeMode.__members__,
         "the columns": len(set(columns)) < len(columns) or not all(is_named(one, schema.fields) for one in named),
     }
@@ -102,9 +111,9 @@ def merging_stated(stated: Mapping[str, str]) -> dict[str, str]:
         payload = PAYLOAD_OF_MODE.get(mode) if mode else None
         return without(given, STRATEGY) | ({PAYLOAD: PACKAGE + payload} if payload and not name else {})
     by_merger = stated.get(STRATEGY, BY_PAYLOAD) not in {BY_PAYLOAD, *STRATEGY_OF_MODE.values()}
-    if stated[VERSION] == "9" and by_merger:
+    if stated[VERSION] in SINCE_9 and by_merger:
         return without(given, PAYLOAD)
-    if stated[VERSION] == "9" and name in PAYLOADS:
+    if stated[VERSION] in SINCE_9 and name in PAYLOADS:
         return without(given, PAYLOAD, STRATEGY) | version_9_properties(name, property_value(stated, ORDERING))
     return given
 
@@ -130,7 +139,8 @@ def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
         name = "hoodie.compaction.record.merger.strategy" if logged else STRATEGY
         added[name] = STRATEGY_OF_MODE[EVENT_TIME if logged else MergeMode(mode)]
     if ordering:
-        added[ORDERING if version == "9" else OLD_ORDERING] = ordering
+        added[ORDERING if version in SINCE_9 else OLD_ORDERING] = ordering
+    added |= mode_of_meta_fields(stated) if version == "10" else {}
     left = {ORDERING, OLD_ORDERING, *([MODE] if version == "6" else [])}
     return dict(sorted({**added, **{name: text for name, text in stated.items() if name not in left}}.items()))
 
@@ -149,7 +159,7 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
             "hoodie.database.name": "",
             "hoodie.table.keygenerator.class": f"org.apache.hudi.keygen.{name}KeyGenerator",
         }
-    native = {"hoodie.table.format": "native"} if version == "9" else {}
+    native = {"hoodie.table.format": "native"} if version in SINCE_9 else {}
     return {
         **LAYOUT_2,
         **native,
@@ -159,6 +169,14 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
         "hoodie.table.keygenerator.type": generator_type,
         MODE: mode,
     }
+
+
+def mode_of_meta_fields(stated: Mapping[str, str]) -> dict[str, str]:
+    """[Draft, v10] Which meta fields a table keeps, all or none, by the switch of earlier versions.
+
+    Clauses: NL-015, NL-020.
+    """
+    return {META_FIELDS_MODE: "ALL" if is_true(stated, POPULATED) else "NONE"}
 
 
 def generator(stated: Mapping[str, str]) -> str:
@@ -210,7 +228,7 @@ def mode_of_given_up_payload(configuration: Configuration) -> MergeMode | None:
     Clauses: PL-010.
     """
     name = payload_name(configuration.properties)
-    return PAYLOADS[name].mode if configuration.rules.version == 9 and name in PAYLOADS else None
+    return PAYLOADS[name].mode if configuration.rules.version >= 9 and name in PAYLOADS else None
 
 
 def version_9_properties(name: str, ordering: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.configuration import property_value, timeline_layout
-from hudi_model.files import BaseFile, LogFile, Marker
+from hudi_model.files import NATIVE_LOG, BaseFile, LogFile, Marker
 from hudi_model.tables import ArchivedInstant, HashRing, HistoryFile, Manifest, Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 
@@ -30,9 +30,11 @@ FIRST_ATTEMPT = "0-1-0"
 """A write token: task partition, stage, attempt."""
 
 DATA_FILE = re.compile(
-    r"[^._/][^_/]*_\d+-\d+-\d+_\d+\.(parquet|orc|hfile|lance)|\.[^._/]+_\d+\.log\.\d+(_\d+-\d+-\d+)?(\.cdc)?", re.ASCII
+    r"[^._/][^_/]*_\d+-\d+-\d+_\d+\.(parquet|orc|hfile|lance)|\.[^._/]+_\d+\.log\.\d+(_\d+-\d+-\d+)?(\.cdc)?"
+    rf"|{NATIVE_LOG.pattern}",
+    re.ASCII,
 )
-"""What base and log files are called."""
+"""What base and log files are called, native logs among them."""
 
 
 Item = TypeVar("Item")
@@ -254,6 +256,14 @@ def log_file_name(file_id: str, instant: InstantTime, version: int, write_token:
     Clauses: SL-005.
     """
     return f".{file_id}_{instant}.log.{version}_{write_token}{'.cdc' if cdc else ''}"
+
+
+def native_log_name(file_id: str, instant: InstantTime, version: int, write_token: str, kind: str) -> str:
+    """[Draft, v10] The name of a native log, which says what it holds: log, deletes or cdc.
+
+    Clauses: NL-001.
+    """
+    return f"{file_id}_{write_token}_{instant}_{version}.{kind}.parquet"
 
 
 def timeline_file_name(

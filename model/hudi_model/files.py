@@ -1,6 +1,7 @@
 """What files hold: values, records, deletes and schemas; base files, logs and their blocks, slices and groups."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -101,6 +102,9 @@ class UnsupportedContent:
 Records: TypeAlias = tuple[Record, ...] | Damaged | UnsupportedContent
 Item = TypeVar("Item")
 Deletes: TypeAlias = tuple[Delete, ...] | Damaged | UnsupportedContent
+
+NATIVE_LOG = re.compile(r"[^._/]+_\d+-\d+-\d+_(?P<instant>\d+)_\d+\.(log|deletes|cdc)\.[^./]+", re.ASCII)
+"""[Draft, v10] What logs are called that are files of their own."""
 
 META_FIELDS = (
     "_hoodie_commit_time",
@@ -274,6 +278,8 @@ class LogFile:
     blocks: tuple[Block, ...] | Damaged
     size: int = field(default=0, compare=False)
     """Bytes in storage, where it lies in one."""
+    native: str = ""
+    """[Draft, v10] What its name says that it holds where it is a file of its own format: log, deletes or cdc."""
 
 
 @dataclass(frozen=True, slots=True)

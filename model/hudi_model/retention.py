@@ -12,7 +12,7 @@ from hudi_model.actions import (
     ReplacePlan,
     RollbackMetadata,
 )
-from hudi_model.files import FileSlice, GroupId
+from hudi_model.files import NATIVE_LOG, FileSlice, GroupId
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import View, replaced_groups, visible_commits
@@ -81,7 +81,7 @@ def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collect
     by_name, named = view.configuration.rules.logs_name_their_slice, []
     for one, group, path in named_files(view, only):
         own = instant_of_log(path)
-        if own is not None and not path.endswith(".cdc"):
+        if own is not None and not path.endswith((".cdc", ".cdc.parquet")):
             named.append((group, own if by_name else completion(one), path))
     refuse_absent(view, slices, named, Reason.LOG_FILE_MISSING, "RD-018")
 
@@ -89,9 +89,11 @@ def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collect
 def instant_of_log(path: str) -> InstantTime | None:
     """The instant in a log file's name, None of any other file: the slice's in version 6, later the log's own.
 
-    Clauses: SL-005.
+    Clauses: SL-005, NL-001.
     """
     name = path.rpartition("/")[2]
+    if native := NATIVE_LOG.fullmatch(name):
+        return InstantTime(native["instant"])
     is_log = name.startswith(".") and ".log." in name and "_" in name
     return InstantTime(name.split("_")[1].partition(".")[0]) if is_log else None
 

@@ -16,6 +16,9 @@ from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import DATA_ACTIONS, Timeline, commit_metadata, completed_data, completion_time, is_committed
 
+NATIVE_KINDS = ("", "log", "deletes", "cdc")
+"""What a log may be, in the order in which those of one version are merged."""
+
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
     """For each file group, the requested or inflight compactions whose plan holds it.
@@ -82,11 +85,14 @@ def data_files(table: Table) -> tuple[BaseFile | LogFile, ...]:
 def data_logs(view: View) -> tuple[LogFile, ...]:
     """The log files that hold rows: none in a copy-on-write table, and never those of the change feed.
 
-    Clauses: TT-001, TT-002, LF-018.
+    Native logs are foreign files before version 10. [Draft, v10]
+
+    Clauses: TT-001, TT-002, LF-018, NL-001.
     """
     if not view.configuration.merge_on_read:
         return ()
-    return tuple(log for log in view.table.state.log_files if not log.cdc)
+    natively = view.configuration.rules.native_logs
+    return tuple(log for log in view.table.state.log_files if not log.cdc and (natively or not log.native))
 
 
 def slices_of(
@@ -172,12 +178,12 @@ def completed_at(view: View, requested: InstantTime) -> InstantTime:
     return next((row.completed or requested for row in own), requested)
 
 
-def requested_order(log: LogFile) -> tuple[InstantTime, int, str]:
-    """Where a log stands by requested instant, version and write token.
+def requested_order(log: LogFile) -> tuple[InstantTime, int, str, int]:
+    """Where a log stands by requested instant, version and write token. [Draft, v10] Rows stand before deletes.
 
-    Clauses: RD-007.
+    Clauses: RD-007, NL-006.
     """
-    return log.instant, log.version, log.write_token
+    return log.instant, log.version, log.write_token, NATIVE_KINDS.index(log.native)
 
 
 def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
@@ -189,7 +195,7 @@ def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
     if view.readings.log_order is Reading.RELEASED:
         return tuple(by_request)
     times = {log.instant: completed_at(view, log.instant) for log in by_request}
-    return tuple(sorted(by_request, key=lambda log: (times[log.instant], log.version, log.write_token)))
+    return tuple(sorted(by_request, key=lambda log: (times[log.instant], *requested_order(log)[1:])))
 
 
 def current_slice(view: View, group: FileGroup, pending: frozenset[InstantTime]) -> FileSlice | None:

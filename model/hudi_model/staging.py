@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import hudi_model.effects as durable
 from hudi_model.actions import WriteStat
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name
+from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name, native_log_name
 from hudi_model.files import (
     META_FIELDS,
     BaseFile,
@@ -21,6 +21,7 @@ from hudi_model.files import (
     Marker,
     Record,
     Schema,
+    valid_records,
 )
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
@@ -151,7 +152,7 @@ def with_own_time(row: Record, key: str, before: Mapping[str, Record], change: C
 def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested: InstantTime) -> LogFile | None:
     """The log of what a rewritten base file changed, with the images that the table wants; None where it wants none.
 
-    Clauses: CD-008, CD-010, CD-011.
+    Clauses: CD-008, CD-010, CD-011, NL-011.
     """
     properties = view.configuration.properties
     if not change.found or not made or not is_true(properties, "hoodie.table.cdc.enabled"):
@@ -162,8 +163,13 @@ def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested:
         before = own_columns(one.before) if mode != "OP_KEY_ONLY" else None
         after = own_columns(one.after) if mode == "DATA_BEFORE_AFTER" else None
         logged.append(CdcRecord(one.operation, one.key, before, after))
-    name = log_file_name(change.group[1], requested, 1, FIRST_ATTEMPT, cdc=True)
-    return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, (CdcBlock(requested, tuple(logged)),))
+    named, kind = (
+        (change.group[1], requested, 1, FIRST_ATTEMPT),
+        "cdc" if writes_native_logs(view.configuration) else "",
+    )
+    name = native_log_name(*named, kind) if kind else log_file_name(*named, cdc=True)
+    blocks = (CdcBlock(requested, tuple(logged)),)
+    return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, blocks, native=kind)
 
 
 def own_columns(row: Record | None) -> Record | None:
@@ -193,6 +199,40 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
     rows = sum(not one.is_delete for one in change.versions)
     counts = (rows, 0 if change.found else rows, rows if change.found else 0, len(change.versions) - rows)
     return Staged(file, WriteStat(*change.group, path_of(file), named, *counts), "APPEND" if by_slice else "CREATE")
+
+
+def writes_native_logs(configuration: Configuration) -> bool:
+    """[Draft, v10] Whether new logs are files of the format of base files; where that is not Parquet, blocks as before.
+
+    Clauses: NL-009.
+    """
+    return configuration.rules.native_logs and base_extension(configuration) == "parquet"
+
+
+def native_logs_of(configuration: Configuration, staged: Staged) -> tuple[Staged, ...]:
+    """[Draft, v10] A native log for each block of a log file, and what the commit says of each.
+
+    Rows count versions from that of the log on; deletes share the version of the last rows.
+
+    Clauses: NL-005, NL-009.
+    """
+    log = staged.file
+    if isinstance(log, BaseFile) or log.native or not writes_native_logs(configuration):
+        return (staged,)
+    made, version = list[Staged](), log.version
+    for block in valid_records(log.blocks):
+        is_delete = isinstance(block, DeleteBlock)
+        version += bool(made) and not is_delete
+        kind = "deletes" if is_delete else "log"
+        name = native_log_name(log.file_id, log.instant, version, log.write_token, kind)
+        file = replace(log, version=version, name=name, blocks=(block,), native=kind)
+        own = replace(staged.stat, path=path_of(file), deletes=staged.stat.deletes if is_delete else 0)
+        rows = (
+            {} if made or is_delete else {name: getattr(staged.stat, name) for name in ("writes", "inserts", "updates")}
+        )
+        own = replace(own, **{"writes": 0, "inserts": 0, "updates": 0, **rows})
+        made.append(replace(staged, file=file, stat=own))
+    return tuple(made)
 
 
 def blocks_of_change(

@@ -1,4 +1,4 @@
-"""Upgrade and downgrade between versions 6, 8 and 9: the same rows, written in the way of another version.
+"""Upgrade and downgrade between versions 6, 8, 9 and the draft 10: the same rows in the way of another version.
 
 no failed writes, no logs ─ new timeline files beside the old ones ─ properties: the other version ─ old ones gone
 """
@@ -9,7 +9,14 @@ from itertools import accumulate, pairwise, repeat
 
 import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import property_names, property_value, timeline_layout
+from hudi_model.configuration import (
+    META_FIELDS_MODE,
+    POPULATED,
+    property_names,
+    property_value,
+    timeline_layout,
+    with_meta_fields,
+)
 from hudi_model.creation import (
     LAYOUT,
     LAYOUT_2,
@@ -20,6 +27,7 @@ from hudi_model.creation import (
     PARTITION,
     PAYLOAD,
     STRATEGY,
+    mode_of_meta_fields,
     version_9_properties,
 )
 from hudi_model.effects import Effect, Effects, generate_shared, perform, timeline_file_name
@@ -45,8 +53,9 @@ from hudi_model.services.savepoints import dropped_metadata
 from hudi_model.tables import Manifest, Table, open_table
 from hudi_model.time import InstantTime
 
-V6, V8, V9 = 6, 8, 9
+V6, V8, V9, V10 = STEPS = 6, 8, 9, 10
 INITIAL = "hoodie.table.initial.version"
+STORAGE_LAYOUT = "hoodie.table.storage.layout"
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"
 ONLY_IN_9 = ("hoodie.table.partial.update.mode", DELETE_FIELD, DELETE_MARKER, UNAVAILABLE)
 """What stands for payload classes; other properties of merging are a merger's own, and stay."""
@@ -62,9 +71,10 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
     Clauses: VR-004, VR-005, VR-006, VR-010.
     """
     version = open_table(table).configuration.rules.version
-    if to not in (V6, V8, V9) or version < V6 < to:
+    if to not in STEPS or version < V6 < to:
         raise Rejection(Reason.CONFIG_INVALID, "VR-004", "hoodie.write.table.version", f"from {version} to {to}")
-    effects = list(settle(table, now)) if to != version else []
+    refuse_native_feed(table, to)
+    effects = list(before_change(table, version, to, now))
     settled = perform(table, effects)
     properties = step_by_step(dict(open_table(settled).configuration.properties), version, to)
     layout = timeline_layout(properties)
@@ -75,6 +85,27 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
     if to != version:
         effects += [*moved_history(settled, layout), durable.PutProperties(properties)]
     return (*effects, *(durable.DeleteInstant(one.name) for one in settled.timeline if one.name not in names))
+
+
+def before_change(table: Table, version: int, to: int, now: InstantTime) -> Effects:
+    """What is done before the version changes. [Draft, v10] From 9 to 10 nothing is: logs and plans of 9 are read on.
+
+    Clauses: VR-005, NL-020.
+    """
+    if (version, to) == (V9, V10):
+        return dropped_metadata(table)
+    return settle(table, now) if to != version else ()
+
+
+def refuse_native_feed(table: Table, to: int) -> None:
+    """Nothing, unless a version would be left that alone reads native logs of the change feed. [Draft, v10]
+
+    Raises: CONFIG_INVALID.
+
+    Clauses: NL-022.
+    """
+    for log in (one for one in table.log_files if one.native == "cdc" and to < V10):
+        raise Rejection(Reason.CONFIG_INVALID, "NL-022", log.name, f"version {to} cannot read it")
 
 
 def put_meanwhile(table: Table, settled: Table, now: InstantTime) -> dict[str, InstantTime]:
@@ -152,15 +183,26 @@ def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str,
 
     Clauses: VR-004.
     """
-    between = (one for one in (V6, V8, V9) if min(version, to) <= one <= max(version, to))
+    between = (one for one in STEPS if min(version, to) <= one <= max(version, to))
     for here, there in pairwise(sorted(between, reverse=to < version)):
-        properties = restated(properties, here, there)
+        properties = (restated_draft if V10 in (here, there) else restated)(properties, here, there)
     return {**properties, "hoodie.table.version": str(to)}
 
 
 def without(properties: dict[str, str], *names: str) -> dict[str, str]:
     """The properties but some."""
     return {name: value for name, value in properties.items() if name not in names}
+
+
+def restated_draft(properties: dict[str, str], _: int, to: int) -> dict[str, str]:
+    """[Draft, v10] Which meta fields are kept, as the next version says it; 9 has no mode and no storage layout.
+
+    Clauses: NL-020, NL-021.
+    """
+    if to == V10:
+        return {**properties, **mode_of_meta_fields(properties)}
+    kept = with_meta_fields({**properties, "hoodie.table.version": str(V10)})
+    return without({**properties, POPULATED: property_value(kept, POPULATED)}, META_FIELDS_MODE, STORAGE_LAYOUT)
 
 
 def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str]:

@@ -21,7 +21,7 @@ from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, snapshot_slices
-from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
+from hudi_model.staging import Change, Staged, base_file, log_file, native_logs_of, placing, stored_row, unplacing
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.tagging import BUCKETED, committed_groups, first_rings, index_kind, tagged
 from hudi_model.time import InstantTime
@@ -135,7 +135,7 @@ def view_of(table: Table, write: Write) -> View:
 def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
     """What each file group gets: a log or a base file.
 
-    Clauses: OW-003, OW-015, OW-016, OW-025.
+    Clauses: OW-003, OW-015, OW-016, OW-025, NL-009.
     """
     groups, operation = dict[GroupId, list[Version]](), write.request.operation
     for number, (group, version) in enumerate(tagged(view, write)):
@@ -150,7 +150,7 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
         staged.append(
             (log_file if is_logged(view, write, change) else base_file)(view, change, schema, write.requested)
         )
-    return tuple(one for one in staged if one)
+    return tuple(file for one in staged if one for file in native_logs_of(view.configuration, one))
 
 
 def merges_inserts(write: Write, found: FileSlice | None) -> bool:

@@ -23,6 +23,7 @@ from hudi_conformance.runner import manifest
 from hudi_conformance.runner.answers_file import names
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
 from hudi_conformance.runner.case_files import DESCRIBED, EXPECTED
+from hudi_conformance.runner.clauses import DRAFT_VERSIONS
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2] / "golden_tables"
@@ -55,10 +56,11 @@ def test_the_corpus_is_as_large_as_promised() -> None:
 
 
 def test_a_third_of_the_reading_cases_stands_on_tables_that_apache_hudi_wrote() -> None:
-    """Own bytes alone would prove that model and engine agree with themselves."""
+    """Own bytes alone would prove that model and engine agree with themselves; of drafts no release wrote a byte."""
     reading = [
         _table(folder)["written_by"]
         for folder in FOLDERS
+        if _table(folder)["table_version"] not in DRAFT_VERSIONS
         for case in _cases(folder)
         if any(step["op"] in READING_OPS for step in case["steps"])
     ]

@@ -70,10 +70,11 @@ def test_the_page_of_mutants_has_a_row_for_each() -> None:
 @pytest.mark.parametrize("case", CASES[::STEP], ids=lambda case: case.id)
 def test_cases_kill_what_they_name(case: Case) -> None:
     """A sample, evenly spread; the builder holds every case to it."""
-    question, named = question_of(case), [MUTANTS[name] for name in case.kills]
+    # What is broken in the reading of bytes shows in other bytes: the builder reads the table again for it.
+    question, named = question_of(case), [MUTANTS[name] for name in case.kills if not MUTANTS[name].of_bytes]
     state = load_for(question.op, unpacked(case.table.folder), question.params)
 
-    assert killed(state, question, expected(state, question), named) == list(case.kills)
+    assert killed(state, question, expected(state, question), named) == [one.name for one in named]
 
 
 def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:

@@ -3,11 +3,12 @@
 import errno
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError
+from hudi_spark import HudiError, read_arrow, write_arrow
 from hudi_spark.errors import Reason
 from hudi_spark.testing import Effect, WriteRequest
 from written_tables import Written, rows
@@ -151,3 +152,17 @@ def test_rows_of_other_columns_are_named(tmp_path: Path):
     with pytest.raises(HudiError, match="price") as refused:
         table.write("upsert", wrong)
     assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
+
+
+@pytest.mark.parametrize("table_id", ["v10/mor_native_logs", "v10/cow_changes_both"])
+def test_a_draft_version_is_refused_by_name_before_anything_is_written(tmp_path: Path, table_id: str):
+    """No release writes version 10: no rows are answered, and no file appears."""
+    table = tmp_path / "table"
+    with ZipFile(Path(__file__).parents[2] / "golden_tables" / table_id / "table.zip") as archive:
+        archive.extractall(table)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for attempt in (lambda: write_arrow(table, rows([1]), "upsert"), lambda: read_arrow(table)):
+        with pytest.raises(HudiError, match="version 10") as refused:
+            attempt()
+        assert refused.value.reason is Reason.TABLE_VERSION_UNSUPPORTED
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -8,6 +8,7 @@ from hudi_format.names import (
     BaseFileName,
     LogFileName,
     MarkerName,
+    NativeLogName,
     TimelineFileName,
     TimelineLayout,
     TimelineState,
@@ -15,6 +16,7 @@ from hudi_format.names import (
     is_partition_metafile,
     parse_data_file_name,
     parse_marker_name,
+    parse_native_log_name,
     parse_schema_commit_name,
     parse_timeline_file_name,
     timeline_file_name,
@@ -33,6 +35,22 @@ def test_base_file_names_round_trip(name: BaseFileName):
 @given(st.builds(LogFileName, FILE_IDS, INSTANTS, st.integers(1, 10**6), st.one_of(st.none(), TOKENS), st.booleans()))
 def test_log_file_names_round_trip(name: LogFileName):
     assert parse_data_file_name(str(name)) == name
+
+
+@given(
+    st.builds(
+        NativeLogName,
+        FILE_IDS,
+        TOKENS,
+        INSTANTS,
+        st.integers(1, 10**6),
+        st.sampled_from(("log", "deletes", "cdc")),
+        st.sampled_from(("parquet", "lance", "hfile")),
+    )
+)
+def test_native_log_names_round_trip_and_are_names_of_nothing_else(name: NativeLogName):
+    assert parse_native_log_name(str(name)) == name
+    assert parse_data_file_name(str(name)) is None
 
 
 @given(

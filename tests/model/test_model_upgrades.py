@@ -1,6 +1,7 @@
 """Upgrade and downgrade: the steps, the properties, the timeline files, the history."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hudi_model.actions import Action, ClusteringGroup, CommitMetadata, IndexPlan, ReplacePlan, State
@@ -10,7 +11,7 @@ from hudi_model.history import history_instants
 from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MODE_OF_PAYLOAD, PAYLOADS, MergeMode
 from hudi_model.queries import read_snapshot
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.services import clustering
 from hudi_model.tables import ArchivedInstant, History, Table, open_table
 from hudi_model.time import tick
@@ -40,11 +41,11 @@ def stated(found: Table) -> Mapping[str, str]:
     return open_table(found).configuration.properties
 
 
-@given(st.sampled_from([4, 5, 6, 8, 9]), st.integers(0, 12))
-def test_a_table_goes_to_6_8_and_9_and_from_the_oldest_versions_to_6_only(version: int, to: int) -> None:
+@given(st.sampled_from([4, 5, 6, 8, 9, 10]), st.integers(0, 12))
+def test_a_table_goes_to_6_8_9_and_10_and_from_the_oldest_versions_to_6_only(version: int, to: int) -> None:
     """Any other way is refused; to stay is nothing to do."""
     found = small(version)
-    if to not in (6, 8, 9) or version < 6 < to:
+    if to not in (6, 8, 9, 10) or version < 6 < to:
         with pytest.raises(Rejection) as refused:
             change_version(found, to, at(50))
         assert refused.value.reason is Reason.CONFIG_INVALID
@@ -200,3 +201,21 @@ def test_the_metadata_table_is_dropped_after_the_properties_have_let_go_of_it() 
     after = perform(found, effects)
     assert after.metadata is None
     assert "hoodie.table.metadata.partitions" not in stated(after)
+
+
+def test_a_mode_that_keeps_some_meta_fields_is_not_decided() -> None:
+    found = small(10)
+    some = {**dict(found.properties or {}), "hoodie.meta.fields.mode": "COMMIT_TIME_ONLY"}  # type: ignore[arg-type]
+    with pytest.raises(Unsupported):
+        open_table(replace(found, properties=some))
+
+
+@given(st.sampled_from(["true", "false"]))
+def test_the_switch_of_meta_fields_comes_back_from_version_10(switch: str) -> None:
+    found = small(9)
+    found = replace(found, properties={**dict(found.properties or {}), "hoodie.populate.meta.fields": switch})  # type: ignore[arg-type]
+    there = changed(found, 10)
+    assert stated(there)["hoodie.meta.fields.mode"] == ("ALL" if switch == "true" else "NONE")
+    back = stated(changed(there, 9))
+    assert back["hoodie.populate.meta.fields"] == switch
+    assert "hoodie.meta.fields.mode" not in back

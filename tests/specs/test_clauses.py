@@ -68,6 +68,10 @@ def test_any_text_reads_as_clauses_and_problems(text: str):
         ("- level: must\n", "", "attribute level is missing"),
         ("- level: must", "- level: shall", "unknown level 'shall'"),
         ("versions: 6", "versions: 7", "versions '7' are not among"),
+        ("versions: 6", "versions: 10", "versions '10' are not among 4, 5, 6, 8, 9"),
+        ("versions: 6", "versions: 6\n- status: draft", "versions '6' are not among 10"),
+        ("versions: 6", "versions: 6\n- over: TL-002", "only a draft stands over other rules"),
+        ("versions: 6", "versions: 10\n- status: done", "unknown status 'done'"),
         ("stated_in: model", "stated_in: engine", "unknown stated_in 'engine'"),
         ("- source: a", "- source: a\n- source: a", "attribute source stands twice"),
         ("- source: a", "- source: a\n- colour: red", "unknown attribute colour"),
@@ -82,6 +86,17 @@ def test_a_fault_names_its_line(old: str, new: str, message: str):
     assert parsed.clauses == ()
     assert [message in str(problem) for problem in parsed.problems] == [True]
     assert all(str(problem).startswith("a.md:") for problem in parsed.problems)
+
+
+def test_a_draft_names_the_rules_that_it_stands_over():
+    text = "## TL-001 Title\n- level: must\n- versions: 10\n- status: draft\n- over: TL-002, TL-003\n"
+    text += "- stated_in: model\n- source: a\n\nRule.\n"
+
+    (draft,) = parse_clauses(text, "a.md").clauses
+
+    assert draft.is_draft
+    assert draft.standing == "must, draft"
+    assert draft.over == ("TL-002", "TL-003")
 
 
 def test_an_attribute_may_go_on_in_an_indented_line():

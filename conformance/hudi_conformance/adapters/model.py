@@ -33,6 +33,7 @@ FEATURES = (
     "table-version-6",
     "table-version-8",
     "table-version-9",
+    "table-version-10",
     "cow",
     "mor",
     "log-avro",

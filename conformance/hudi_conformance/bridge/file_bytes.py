@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import pyarrow as pa
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
+from hudi_format.avro.schemas import schema_text
 from hudi_format.base.files import write_base_file
 from hudi_format.base.hfiles import write_hfile_base
 from hudi_format.log.blocks import MAGIC, HeaderKey
-from hudi_format.log.changes import LoggingMode, change_block
+from hudi_format.log.changes import COLUMNS, LoggingMode, change_block, change_schema
 from hudi_format.log.content import DeleteRecord, data_block, delete_block, rollback_block
-from hudi_format.schemas import META_FIELDS
+from hudi_format.log.native import RECORD_KEY, write_native_log
+from hudi_format.schemas import META_FIELDS, arrow_schema
+from hudi_model.configuration import property_names
+from hudi_model.creation import ORDERING
 from hudi_model.files import (
     BaseFile,
     Block,
@@ -22,7 +27,9 @@ from hudi_model.files import (
     Record,
     RollbackBlock,
     Schema,
+    Value,
 )
+from hudi_model.merge_rules import is_without_ordering
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.schemas import avro_schema
@@ -57,10 +64,10 @@ def logging_mode(properties: Mapping[str, str]) -> str:
     return properties.get(_LOGGING_MODE, LoggingMode.DATA_BEFORE_AFTER)
 
 
-def log_file_bytes(file: LogFile, schema: Schema, table_name: str, mode: str) -> bytes:
-    """The blocks of a log file one after the other; data blocks without schema take `schema`.
+def log_file_bytes(file: LogFile, schema: Schema, properties: Mapping[str, str]) -> bytes:
+    """The blocks of a log file one after the other, or a native log; data blocks without schema take `schema`.
 
-    Of the changes in a log of the change feed, what the logging mode keeps is written.
+    `properties` are the table's. Of the changes in a log of the change feed, what the logging mode keeps is written.
 
     Raises:
         ValueError: the file or a block is damaged or unread, or a corrupt block does not lie where it says.
@@ -68,15 +75,67 @@ def log_file_bytes(file: LogFile, schema: Schema, table_name: str, mode: str) ->
     """
     if not isinstance(file.blocks, tuple):
         raise ValueError(f"{file.name}: a damaged log file has no bytes")  # noqa: TRY004 - the state, not the type
+    table_name, mode = properties["hoodie.table.name"], LoggingMode(logging_mode(properties).upper())
+    if file.native:
+        ordering = property_names(properties, ORDERING)
+        return b"".join(_native_bytes(file.name, one, schema, table_name, mode, ordering) for one in file.blocks)
     data = b""
     for block in file.blocks:
         if isinstance(block, CdcBlock) and isinstance(block.changes, tuple):
             avro = avro_schema(schema, table_name)
             changes = [_change(change, avro) for change in block.changes]
-            data += change_block(block.instant, changes, LoggingMode(mode.upper()), avro)
+            data += change_block(block.instant, changes, mode, avro)
         else:
             data += _block_bytes(file.name, block, schema, table_name, len(data))
     return data
+
+
+def _native_bytes(  # noqa: PLR0917 - as the file, and what its table says
+    name: str, block: Block, schema: Schema, table_name: str, mode: LoggingMode, ordering: Sequence[str]
+) -> bytes:
+    """The one block of a native log, as the file that it is."""
+    header = {HeaderKey.INSTANT_TIME: getattr(block, "instant", "")}
+    match block:
+        case DataBlock(_, tuple() as records):
+            own = block.schema or schema
+            columns = tuple((name, "string") for name in META_FIELDS) + _columns(own)
+            rows = arrow_of_rows(rows_of_mappings(columns, tuple(one.values for one in records)))
+            header |= {HeaderKey.IS_PARTIAL: "true"} if block.partial else {}
+        case DeleteBlock(_, tuple() as deletes):
+            own, types = schema, dict(_columns(schema))
+            columns = ((RECORD_KEY, "string"), *((name, types[name]) for name in ordering))
+            rows = arrow_of_rows(rows_of_mappings(columns, tuple(_native_delete(one, ordering) for one in deletes)))
+        case CdcBlock(instant, tuple() as changes):
+            text = schema_text(change_schema(mode, avro_schema(schema, table_name)))
+            made = [{**_logged(one), "ts_ms": instant} for one in changes]
+            kept = [{name: one[name] for name in COLUMNS[mode]} for one in made]
+            return write_native_log(pa.Table.from_pylist(kept, arrow_schema(text)), {**header, HeaderKey.SCHEMA: text})
+        case _:
+            raise ValueError(f"{name}: a native log has no such block")
+    avro = avro_schema(own, table_name, meta_fields=True)
+    return write_native_log(
+        rows, {**header, HeaderKey.SCHEMA: schema_text(avro), **_compacted(block.compacted_instants)}
+    )
+
+
+def _columns(schema: Schema) -> tuple[tuple[str, str], ...]:
+    return tuple((one.name, one.type) for one in schema.fields)
+
+
+def _native_delete(delete: Delete, ordering: Sequence[str]) -> dict[str, Value]:
+    """A tombstone's row: nulls where it has no ordering value."""
+    values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
+    stated = {} if is_without_ordering(delete) else dict(zip(ordering, values, strict=True))
+    return {RECORD_KEY: delete.key, **stated}
+
+
+def _logged(change: CdcRecord) -> dict[str, object]:
+    images = {"before": change.before, "after": change.after}
+    return {
+        "op": change.operation,
+        "record_key": change.key,
+        **{name: None if image is None else dict(image.values) for name, image in images.items()},
+    }
 
 
 def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offset: int) -> bytes:

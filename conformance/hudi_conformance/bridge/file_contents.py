@@ -11,7 +11,8 @@ from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.log.blocks import CorruptBlock as RawCorruptBlock
 from hudi_format.log.changes import decode_changes
 from hudi_format.log.content import DeleteRecord, decode_arrow, decode_command, decode_deletes
-from hudi_format.names import BaseFileName, LogFileName
+from hudi_format.log.native import RECORD_KEY, native_changes, native_deletes, read_native_log
+from hudi_format.names import BaseFileName, LogFileName, NativeLogName
 from hudi_format.storage import Storage
 from hudi_model.files import (
     BaseFile,
@@ -29,6 +30,7 @@ from hudi_model.files import (
     Schema,
     UnsupportedContent,
 )
+from hudi_model.merge_rules import is_integer_zero
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
@@ -60,6 +62,43 @@ def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName
     data = storage.read(path)
     blocks = decoded_or_damaged(lambda: _blocks(data, path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
     return log_file(partition, name, blocks, len(data))
+
+
+def load_native_log(
+    storage: Storage, path: str, partition: str, name: NativeLogName, ordering: tuple[str, ...]
+) -> LogFile:
+    """A native log with the one block that it stands for; `ordering` are the table's ordering fields."""
+    data, kind = storage.read(path), name.kind
+    found = decoded_or_damaged(lambda: read_native_log(data, name, path), "NL-002", Reason.LOG_CONTENT_CORRUPT)
+    blocks = found if isinstance(found, Damaged) else (_native_block(found, kind, partition, ordering, path),)
+    instant, cdc = InstantTime(name.instant), kind == "cdc"
+    return LogFile(
+        partition, name.file_id, instant, name.version, name.write_token, cdc, str(name), blocks, len(data), kind
+    )
+
+
+def _native_block(raw: RawBlock, kind: str, partition: str, ordering: tuple[str, ...], path: str) -> Block:
+    instant = InstantTime(raw.header[HeaderKey.INSTANT_TIME])
+    if kind == "deletes":
+        return DeleteBlock(instant, decoded(lambda: _native_deletes(raw, partition, ordering, path)), _compacted(raw))
+    if kind == "cdc":
+        rows = decoded(lambda: _records(native_changes(raw, path), path, Reason.LOG_CONTENT_CORRUPT, "NL-011"))
+        return CdcBlock(instant, tuple(_change(one.values) for one in rows) if isinstance(rows, tuple) else rows)
+    return block_of(raw, path)
+
+
+def _native_deletes(raw: RawBlock, partition: str, ordering: tuple[str, ...], path: str) -> tuple[Delete, ...]:
+    """Tombstones: a zero is a value, and null stands for none, which the model has as the integer 0."""
+    rows = _records(native_deletes(raw, ordering, path), path, Reason.LOG_CONTENT_CORRUPT, "NL-004")
+    return tuple(_native_delete(one.values, partition, ordering) for one in rows)
+
+
+def _native_delete(values: Mapping[str, Any], partition: str, ordering: tuple[str, ...]) -> Delete:
+    found = tuple(values[name] for name in ordering)
+    if None in found or not found:
+        return Delete(str(values[RECORD_KEY]), partition, 0)
+    stated = found if len(found) > 1 else found[0]
+    return Delete(str(values[RECORD_KEY]), partition, stated, zero_is_value=is_integer_zero(stated))
 
 
 def log_file(partition: str, name: LogFileName, blocks: tuple[Block, ...] | Damaged, size: int) -> LogFile:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, TimelineState
+from hudi_format.names import BaseFileName, LogFileName, NativeKind, NativeLogName, TimelineFileName, TimelineState
 from hudi_format.names import timeline_file_name as format_timeline_name
 from hudi_model.actions import Action, State
 from hudi_model.time import InstantTime
@@ -23,6 +23,11 @@ def base_file_name(file_id: str, write_token: str, instant: InstantTime, extensi
 def log_file_name(file_id: str, instant: InstantTime, version: int, write_token: str, *, cdc: bool = False) -> str:
     """The name of a log file."""
     return str(LogFileName(file_id, instant, version, write_token, cdc))
+
+
+def native_log_name(file_id: str, instant: InstantTime, version: int, write_token: str, kind: NativeKind) -> str:
+    """The name of a native log in Parquet."""
+    return str(NativeLogName(file_id, write_token, instant, version, kind, "parquet"))
 
 
 def timeline_file_name(

@@ -13,12 +13,13 @@ from hudi_format.names import (
     TimelineFileName,
     is_partition_metafile,
     parse_data_file_name,
+    parse_native_log_name,
     parse_timeline_file_name,
 )
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, Content, State, TimelineEntry
-from hudi_model.configuration import Properties, timeline_layout, valid_properties
+from hudi_model.configuration import Properties, configure, timeline_layout, valid_properties
 from hudi_model.effects import timeline_folder
 from hudi_model.files import BaseFile, Damaged, LogFile, Schema
 from hudi_model.metadata import SCHEMA
@@ -28,7 +29,7 @@ from hudi_model.tables import History, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged
-from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
+from hudi_conformance.bridge.file_contents import load_base_file, load_log_file, load_native_log
 from hudi_conformance.bridge.histories import load_history
 from hudi_conformance.bridge.metadata_forms import index_forms
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
@@ -50,6 +51,7 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
 _BASE_FILES: Final = Remembered(load_base_file)
 _LOG_FILES: Final = Remembered(load_log_file)
+_NATIVE_LOGS: Final = Remembered(load_native_log)
 
 
 def _content(storage: Storage, path: str, name: TimelineFileName) -> Content:
@@ -102,7 +104,7 @@ def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
         return Table(None, None, (), (), ())
     place = _timeline_place(main, backup)
     timeline, malformed = _timeline(storage, place)
-    base_files, log_files, partitions = _data_files(storage, files)
+    base_files, log_files, partitions = _data_files(storage, files, _ordering_of_native_logs(main, backup))
     return Table(
         main,
         backup,
@@ -198,21 +200,33 @@ def _entry(storage: Storage, status: FileStatus, name: TimelineFileName) -> Time
     )
 
 
+def _ordering_of_native_logs(main: Properties, backup: Properties) -> tuple[str, ...] | None:
+    """The table's ordering fields; None where its version has no native logs, whose names are foreign then."""
+    try:
+        configuration = configure(valid_properties(main, backup))
+    except (Rejection, Unsupported):
+        return None
+    return configuration.ordering if configuration.rules.native_logs else None
+
+
 def _data_files(
-    storage: Storage, files: DataFiles | MetadataFiles
+    storage: Storage, files: DataFiles | MetadataFiles, ordering: tuple[str, ...] | None
 ) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...], frozenset[str]]:
     base_files: list[BaseFile] = []
     log_files: list[LogFile] = []
     statuses = storage.list_files("", skip=(METADATA_FOLDER,))
     partitions = {_folder(status.path) for status in statuses if is_partition_metafile(PurePosixPath(status.path).name)}
     for status in statuses:
-        name = parse_data_file_name(PurePosixPath(status.path).name)
+        plain = PurePosixPath(status.path).name
+        name = parse_data_file_name(plain) or (None if ordering is None else parse_native_log_name(plain))
         if _folder(status.path) not in partitions:
             continue
         if isinstance(name, BaseFileName):
             base_files.append(files.base_file(storage, status.path, _folder(status.path), name))
         elif isinstance(name, LogFileName):
             log_files.append(files.log_file(storage, status.path, _folder(status.path), name))
+        elif name is not None:
+            log_files.append(_NATIVE_LOGS(storage, status.path, _folder(status.path), name, ordering or ()))
     return tuple(base_files), tuple(log_files), frozenset(partitions)
 
 

@@ -19,7 +19,7 @@ from hudi_model.files import Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
 
-from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, archived_log_bytes, history_file_bytes, manifest_bytes
 from hudi_conformance.bridge.metadata_storing import store_metadata
@@ -54,7 +54,7 @@ def perform(table: Table, effects: done.Effects, site: Site) -> Table:
 
 def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
     storage = LocalStorage(site.base)
-    name, mode = _name(table), logging_mode(_properties(table))
+    name = _name(table)
     match effect:
         case done.CreateInstant(entry):
             _put_entry(storage, table, entry, site)
@@ -63,7 +63,7 @@ def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
         case done.PutBaseFile(file):
             storage.put(data_path(file.partition, file.name), base_file_bytes(file, site.schema, name))
         case done.PutLogFile(file):
-            storage.put(data_path(file.partition, file.name), log_file_bytes(file, site.schema, name, mode))
+            storage.put(data_path(file.partition, file.name), log_file_bytes(file, site.schema, _properties(table)))
         case done.DeleteDataFile(partition, file):
             storage.delete(data_path(partition, file))
         case done.PutPartitionMetafile(partition):

@@ -13,7 +13,7 @@ from hudi_model.files import BaseFile, LogFile, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, history_files
 from hudi_conformance.bridge.metadata_storing import definitions_file, metadata_files
@@ -91,9 +91,9 @@ def _data_files(table: Table, name: str) -> Iterator[tuple[str, bytes]]:
         yield data_path(partition, PARTITION_METAFILE), serialise_properties(metafile, _METAFILE_COMMENTS)
     for base in table.base_files:
         yield data_path(base.partition, base.name), base_file_bytes(base, _schema(table, base.instant), name)
-    mode = logging_mode(valid_properties(table.properties, table.backup_properties))
+    properties = valid_properties(table.properties, table.backup_properties)
     for log in table.log_files:
-        yield data_path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name, mode)
+        yield data_path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), properties)
 
 
 def _partitions(table: Table) -> dict[str, InstantTime]:

@@ -41,7 +41,7 @@ def _rows(clauses: Iterator[Clause]) -> Iterator[tuple[str, str, str, str]]:
     for clause in clauses:
         two = "; two readings" if len(clause.readings) > 1 else ""
         link = f"[{clause.id}](../../specs/clauses/{clause.anchor}) {clause.title}{two}"
-        yield link, clause.level, ", ".join(map(str, clause.versions)), ", ".join(clause.refuses)
+        yield link, clause.standing, ", ".join(map(str, clause.versions)), ", ".join(clause.refuses)
 
 
 def _area(clause: Clause) -> str:

@@ -131,7 +131,7 @@ def _clauses(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
         (
             f"[{clause.id}](../specs/clauses/{clause.anchor})",
             _cell(clause.title),
-            clause.level,
+            clause.standing,
             _versions(clause),
             *(stated[clause.id][room] or "" for room in ("model", "format", "engine")),
             citations[clause.id] or "",

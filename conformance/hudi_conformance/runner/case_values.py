@@ -8,6 +8,7 @@ from typing import Any
 from hudi_adapter import protocol
 
 from hudi_conformance.runner.answers_file import read_answer
+from hudi_conformance.runner.clauses import DRAFT_VERSIONS
 
 ID_PREFIX = "conformance"
 WRITING = "writing"
@@ -27,6 +28,7 @@ AREAS = {
     "PR": "properties",
     "VR": "versions",
     "LF": "log-format",
+    "NL": "native-logs",
     "BF": "base-files",
     "MF": "meta-fields",
     "DM": "data-model",
@@ -146,6 +148,12 @@ class Case:
     def writes(self) -> bool:
         """Whether the case writes."""
         return self.table.id.startswith(f"{WRITING}/")
+
+    @property
+    def drafts(self) -> tuple[int, ...]:
+        """The table versions that the case is about and that no release writes: an adapter has to name them."""
+        versions = {self.table.version, *(step.params.get("to") for step in self.steps)}
+        return tuple(one for one in DRAFT_VERSIONS if one in versions)
 
     @property
     def id(self) -> str:

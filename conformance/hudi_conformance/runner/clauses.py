@@ -9,11 +9,16 @@ HEADING = re.compile(r"^##\s+(?P<id>\S+)\s*(?P<title>.*)$")
 CLAUSE_ID = re.compile(r"^[A-Z]{2,4}-[0-9]{3}$")
 ATTRIBUTE = re.compile(r"^-\s+(?P<name>[a-z_]+):\s*(?P<value>.*)$")
 SOURCE = re.compile(r'^(?P<text>[a-z0-9.-]+)\s*(?:,\s*"(?P<section>[^"]*)")?$')
-ATTRIBUTES = frozenset({"level", "versions", "stated_in", "source", "evidence", "readings", "refuses"})
+ATTRIBUTES = frozenset(
+    {"level", "status", "versions", "over", "stated_in", "source", "evidence", "readings", "refuses"}
+)
 REQUIRED = ("level", "versions", "stated_in", "source")
 LEVELS = ("must", "should", "may", "open")
 STATED_IN = ("model", "format")
 TABLE_VERSIONS = (4, 5, 6, 8, 9)
+DRAFT_VERSIONS = (10,)
+"""What no release writes; the rules of the last released version hold there too, but for what drafts say."""
+DRAFT = "draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One numbered rule; `refuses` names the reasons with which what breaks it is rejected."""
+    """One numbered rule; `refuses` names the reasons with which what breaks it is rejected.
+
+    `over`: the rules of the last released version in whose place a draft stands.
+    """
 
     id: str
     title: str
@@ -52,6 +60,17 @@ class Clause:
     line: int
     evidence: str = ""
     refuses: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether it is a rule of a version that no release writes."""
+        return not set(self.versions).isdisjoint(DRAFT_VERSIONS)
+
+    @property
+    def standing(self) -> str:
+        """Its level, and that it is a draft."""
+        return f"{self.level}, {DRAFT}" if self.is_draft else self.level
 
     @property
     def prefix(self) -> str:
@@ -174,16 +193,22 @@ def _messages(block: _Block) -> Iterable[str]:
     stated_in = block.attributes.get("stated_in")
     if stated_in and stated_in not in STATED_IN:
         yield f"{block.id}: unknown stated_in {stated_in!r}, one of {', '.join(STATED_IN)}"
+    status = block.attributes.get("status")
+    known = TABLE_VERSIONS if status is None else DRAFT_VERSIONS
+    if status not in (None, DRAFT):
+        yield f"{block.id}: unknown status {status!r}, none or {DRAFT}"
     versions = block.attributes.get("versions")
-    if versions and not _versions(versions):
-        yield f"{block.id}: versions {versions!r} are not among {', '.join(map(str, TABLE_VERSIONS))}"
+    if versions and not _versions(versions, known):
+        yield f"{block.id}: versions {versions!r} are not among {', '.join(map(str, known))}"
+    if "over" in block.attributes and status is None:
+        yield f"{block.id}: only a draft stands over other rules"
     if not "".join(block.rule).strip():
         yield f"{block.id}: the rule's text is missing"
 
 
-def _versions(value: str) -> tuple[int, ...]:
+def _versions(value: str, among: tuple[int, ...] = TABLE_VERSIONS + DRAFT_VERSIONS) -> tuple[int, ...]:
     words = [word.strip() for word in value.split(",")]
-    known = {str(version): version for version in TABLE_VERSIONS}
+    known = {str(version): version for version in among}
     return tuple(known[word] for word in words) if all(word in known for word in words) else ()
 
 
@@ -201,6 +226,7 @@ def _clause(block: _Block, file: str) -> Clause:
         line=block.line,
         evidence=block.attributes.get("evidence", ""),
         refuses=_words(block.attributes.get("refuses", "")),
+        over=_words(block.attributes.get("over", "")),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from hudi_adapter.rows import Rows
 from hudi_format.errors import FormatError
-from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, NativeLogName, parse_data_file_name, parse_native_log_name
 
 _STEP = re.compile(r"\$(\d+)\.(requested|completed)")
 _FORMS = ("requested", "completed")
@@ -130,6 +130,8 @@ class InstantNames:
                 return f"{self.name_of(instant)}.{extension}"
             case LogFileName(instant=instant, version=version):
                 return f"{self.name_of(instant)}.log.{version}"
+            case NativeLogName(instant=instant, version=version, kind=kind, format=extension):
+                return f"{self.name_of(instant)}.{version}.{kind}.{extension}"
         return name
 
     def _name_others(self, instants: Iterable[str]) -> None:
@@ -146,9 +148,9 @@ def _commit_times(rows: Rows) -> Iterator[str]:
     return (str(row[index]) for row in rows.rows for index in places if row[index])
 
 
-def _parsed(name: Any) -> BaseFileName | LogFileName | None:
+def _parsed(name: Any) -> BaseFileName | LogFileName | NativeLogName | None:
     try:
-        return parse_data_file_name(name) if isinstance(name, str) else None
+        return (parse_data_file_name(name) or parse_native_log_name(name)) if isinstance(name, str) else None
     except FormatError:
         return None
 

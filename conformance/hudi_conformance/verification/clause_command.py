@@ -18,7 +18,7 @@ def clause_text(facts: ClauseFacts, *, shown: int = _SHOWN) -> str:
 def _lines(facts: ClauseFacts, shown: int) -> Iterator[str]:
     clause = facts.clause
     yield f"{clause.id}  {clause.title}"
-    yield f"{_INDENT}level {clause.level}, table versions {', '.join(map(str, clause.versions))}"
+    yield f"{_INDENT}level {clause.standing}, table versions {', '.join(map(str, clause.versions))}"
     if clause.refuses:
         yield f"{_INDENT}what breaks it is refused with {' or '.join(clause.refuses)}"
     yield ""

@@ -77,6 +77,7 @@ class ClauseFacts:
             "id": clause.id,
             "title": clause.title,
             "level": clause.level,
+            "draft": clause.is_draft,
             "versions": list(clause.versions),
             "text": clause.rule,
             "readings": list(clause.readings),
@@ -131,7 +132,8 @@ class _Everything:
     def __init__(self, root: Path) -> None:
         self._texts = {str(one.get("name")): one for one in _tables(root / "specs" / "sources.toml", "text")}
         self._defects = _tables(root / "specs" / "known-bugs.toml", "bug")
-        self._cases = load_cases(root)
+        # Cases of drafts come last: few implementations are asked them.
+        self._cases = sorted(load_cases(root), key=lambda case: bool(case.drafts))
         self._traces = load_trace_cases(root) if (root / TRACES).is_dir() else ()
         self._actions = list(tla_actions(root / "specs" / "tla"))
 

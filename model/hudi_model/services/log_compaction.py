@@ -13,7 +13,7 @@ from hudi_model.requests import number
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
 from hudi_model.slicing import group_of, path_of
-from hudi_model.staging import Staged, in_file, tombstone
+from hudi_model.staging import Staged, in_file, native_logs_of, tombstone
 from hudi_model.tables import RELEASED, Readings, Table, View
 from hudi_model.time import InstantTime
 
@@ -61,13 +61,14 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
 
     Raises: INSTANT_NOT_FOUND, LOG_FILE_MISSING, and every reason of the files read.
 
-    Clauses: LC-001, LC-006, SL-007.
+    Clauses: LC-001, LC-006, SL-007, NL-010.
     """
     if plans.is_completed(table, requested):
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
     plans.refuse_foreign(plans.files_of_slices(plan.operations))
-    staged = (log_compacted(view, plans.planned_slice(view, one), requested) for one in plan.operations)
+    whole = (log_compacted(view, plans.planned_slice(view, one), requested) for one in plan.operations)
+    staged = (file for one in whole for file in native_logs_of(view.configuration, one))
     return plans.carry_out(view, Action.LOG_COMPACTION, requested, completed, staged)
 
 

@@ -90,7 +90,7 @@ def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool
     Logs under the instant of a planned service belong to writes after the plan, and stay unless the `whole` slice goes.
     Version 6 names logs after slices: there a command takes the action's blocks back. [Modified in v8]
 
-    Clauses: RB-006, RB-007, RB-008.
+    Clauses: RB-006, RB-007, RB-008, NL-012.
     """
     action = entries_of(table, target)[-1].action
     announced = frozenset((one.partition, one.name) for one in table.markers if by_markers and one.instant == target)

@@ -15,7 +15,7 @@ from hudi_model.actions import (
 )
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile
 from hudi_model.rejection import Rejection
-from hudi_model.retention import inner_path
+from hudi_model.retention import inner_path, instant_of_log
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import Evidence, Footer, OpenTable
 from hudi_model.timeline import completed_data
@@ -65,13 +65,13 @@ def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evide
 
 
 def is_data_file(name: str) -> bool:
-    """Whether a name is that of a base file or of a log.
+    """Whether a name is that of a base file or of a log; commits of version 10 go on naming native logs in 9.
 
-    Clauses: SL-004, SL-005.
+    Clauses: SL-004, SL-005, NL-001, NL-021.
     """
     parts = name.rpartition(".")[0].split("_")
     is_base = len(parts) == BASE_PARTS and name.endswith(BASE_EXTENSIONS)
-    return is_base or (name.startswith(".") and ".log." in name)
+    return is_base or instant_of_log(name) is not None
 
 
 def file_violations(one: Instant, stat: WriteStat, file: BaseFile | LogFile, where: str) -> Iterator[Violation]:

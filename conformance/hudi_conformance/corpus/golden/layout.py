@@ -126,7 +126,8 @@ class Layout:
         }
 
     def _version_9(self) -> dict[str, str]:
-        return {"hoodie.table.format": "native", **self._ordering("hoodie.table.ordering.fields")}
+        draft = {"hoodie.meta.fields.mode": "ALL"} if self.version > 9 else {}
+        return {"hoodie.table.format": "native", **draft, **self._ordering("hoodie.table.ordering.fields")}
 
     def _ordering(self, name: str) -> dict[str, str]:
         return {name: ",".join(self.ordering)} if self.ordering else {}

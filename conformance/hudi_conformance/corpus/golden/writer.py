@@ -1,21 +1,26 @@
 """A table under construction: what recipes write with. Every file it makes is a value of the model."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from hudi_format.names import NativeKind
 from hudi_model.actions import Action, CommitMetadata, Content, State, TimelineEntry, WriteStat
+from hudi_model.configuration import DRAFT
 from hudi_model.files import BaseFile, Block, DataBlock, Delete, DeleteBlock, LogFile, Ordering, Record, Schema
 from hudi_model.metadata import next_metadata
 from hudi_model.tables import BucketRules, HashRing, History, Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.file_names import base_file_name, log_file_name, timeline_file_name
+from hudi_conformance.bridge.file_names import base_file_name, log_file_name, native_log_name, timeline_file_name
 from hudi_conformance.corpus.golden.groups import Group, Homes
 from hudi_conformance.corpus.golden.layout import Layout
 from hudi_conformance.corpus.golden.rides import Row
 
 _TOKEN = "0-1-0"  # noqa: S105 - a write token: task partition, stage, attempt
+NATIVE_ROWS: Final[NativeKind] = "log"
+NATIVE_DELETES: Final[NativeKind] = "deletes"
 HALF_A_SECOND = 500
 INDEXED = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN, Action.ROLLBACK)
 """The actions that commit to the metadata table."""
@@ -81,7 +86,13 @@ class TableWriter:
         return Written((BaseFile(group.partition, group.file_id, token, at, "parquet", name, records),))
 
     def log_file(self, group: Group, at: InstantTime, *blocks: Block, token: str = _TOKEN) -> Written:
-        """A log file of a group: named after the slice in version 6, after the instant later."""
+        """A log file of a group, or a native log for each block where the version has them."""
+        if self.layout.version >= DRAFT:
+            return Written((), tuple(self._native_logs(group, at, blocks, token)))
+        return self.inline_log(group, at, *blocks, token=token)
+
+    def inline_log(self, group: Group, at: InstantTime, *blocks: Block, token: str = _TOKEN) -> Written:
+        """A log file of blocks: named after the slice in version 6, after the instant later."""
         named = self.slice_instants.setdefault(group, at) if self.layout.version <= 6 else at
         self.log_versions[group, named] += 1
         version = self.log_versions[group, named]
@@ -89,6 +100,18 @@ class TableWriter:
         return Written(
             (), (LogFile(group.partition, group.file_id, named, version, token, cdc=False, name=name, blocks=blocks),)
         )
+
+    def _native_logs(self, group: Group, at: InstantTime, blocks: Iterable[Block], token: str) -> Iterator[LogFile]:
+        """A native log for each block; deletes share the version of the rows before them."""
+        paired = False
+        for block in blocks:
+            is_delete = isinstance(block, DeleteBlock)
+            self.log_versions[group, at] += not (is_delete and paired)
+            paired = not is_delete
+            version, kind = self.log_versions[group, at], NATIVE_DELETES if is_delete else NATIVE_ROWS
+            name = native_log_name(group.file_id, at, version, token, kind)
+            place = group.partition, group.file_id, at, version, token
+            yield LogFile(*place, cdc=False, name=name, blocks=(block,), native=kind)
 
     def data_block(self, group: Group, at: InstantTime, rows: Iterable[Row]) -> DataBlock:
         """A data block; like Apache Hudi's, its records name the file id where base files name the file."""

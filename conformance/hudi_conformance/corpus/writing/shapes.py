@@ -8,6 +8,8 @@ from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape
 COW: Final = "COPY_ON_WRITE"
 MOR: Final = "MERGE_ON_READ"
 VERSIONS: Final = (6, 8, 9)
+AND_DRAFT: Final = (*VERSIONS, 10)
+"""With the version that no release writes: only who speaks drafts is asked."""
 ALONE: Final = {
     SMALL_FILE_LIMIT: "0",
     "hoodie.metadata.enable": "false",

@@ -12,6 +12,7 @@ from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row
 from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.runner.case_values import END_PROCESS, READER, SERVICER, WRITER, WRITING_OPS
+from hudi_conformance.runner.clauses import DRAFT_VERSIONS
 
 Configs = Mapping[str, str]
 _TABLE = "rides"
@@ -90,6 +91,11 @@ class WritingCase:
         """More clauses, and mutants that this case kills: those that hold for some shapes only."""
         self.clauses += clauses.split()
         self.kills += kills.split()
+
+    def shows_draft(self, clauses: str, kills: str) -> None:
+        """The same where the table is of a version that no release writes."""
+        if self.shape.version in DRAFT_VERSIONS:
+            self.shows(clauses, kills)
 
     # Writing.
 

@@ -107,8 +107,9 @@ def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
 
 
 def _by_subject(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Cases by subject, drafts left out: no release speaks them."""
     found: dict[str, list[Case]] = {}
-    for case in cases:
+    for case in (one for one in cases if not one.drafts):
         found.setdefault(subject(case), []).append(case)
     return found
 

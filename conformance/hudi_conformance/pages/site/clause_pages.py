@@ -55,7 +55,7 @@ def _section(facts: ClauseFacts) -> Iterator[str]:
     clause = facts.clause
     yield f"## {clause.id} {clause.title} {{ #{clause.id.lower()} }}"
     yield ""
-    yield f"**{clause.level}**, table versions {', '.join(map(str, clause.versions))}{_refused(clause)}"
+    yield f"**{clause.standing}**, table versions {', '.join(map(str, clause.versions))}{_refused(clause)}"
     yield ""
     yield clause.rule
     yield ""

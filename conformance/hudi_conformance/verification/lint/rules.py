@@ -84,6 +84,9 @@ def _sources(checkout: Checkout, clause: Clause) -> Iterator[str]:
 
 
 def _words(checkout: Checkout, clause: Clause) -> Iterator[str]:
+    for name in clause.over:
+        if name not in checkout.ids:
+            yield f"stands over {name}, which no clause file holds"
     if clause.readings and set(clause.readings) != READINGS:
         yield f"unknown readings {', '.join(clause.readings)}: a clause has none, or text and released"
     for reason in clause.refuses:

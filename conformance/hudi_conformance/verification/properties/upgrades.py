@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_model import configuration, upgrades
 from hudi_model.actions import State
-from hudi_model.configuration import OVERLAYS
+from hudi_model.configuration import DRAFT, OVERLAYS
 from hudi_model.effects import PutProperties, perform
 from hudi_model.files import Damaged
 from hudi_model.history import full_timeline
@@ -49,6 +49,8 @@ from hudi_conformance.verification.properties.registry import Counterexample, mo
 
 TWO = Step(Operation.INSERT, tuple({"id": key, "day": "d1", "ts": 1, "note": "one"} for key in ("a", "b")))
 """Two rows of one file group."""
+NEWER = Step(Operation.UPSERT, ({"id": "a", "day": "d1", "ts": 1000, "note": "newer"},))
+"""An update of one of them."""
 WAYS = {6: (8, 9), 8: (9, 6), 9: (8, 6)}
 
 
@@ -235,3 +237,40 @@ def oldest_versions_answer_as_6(story: Story, version: int) -> None:
         older,
         story.lines(),
     )
+
+
+@model_property(
+    "PO-345",
+    "The same writes give the same rows in version 9 and in the draft of version 10",
+    "NL-002 NL-005 NL-006 NL-009 NL-010",
+    broken_by="native-logs-change-nothing",
+)
+@property_check
+@given(story=stories(shapes(versions=(9,)), operations=ALL, services=SERVICES, longest=5))
+def the_draft_answers_as_9(story: Story) -> None:
+    """Only the form of logs differs, also after services."""
+    draft = Story(replace(story.shape, version=DRAFT), story.steps)
+    found = table_of(draft)
+    expected = snapshot(table_of(story), story.lines())
+    same(snapshot(found, draft.lines()), expected, "rows in the draft", found, draft.lines())
+
+
+@model_property(
+    "PO-346",
+    "A table that becomes one of the draft of version 10, is written to and goes back to 9 keeps its rows",
+    "NL-006 NL-020 NL-021",
+    broken_by="inline-logs-left-behind downgrade-keeps-native-logs",
+)
+@property_check
+@given(story=stories(shapes(versions=(9,)), operations=ALL, services=SERVICES, longest=4))
+def there_and_back_keeps_rows(story: Story) -> None:
+    """Logs of blocks, then native ones upon them, then none."""
+    story = Story(story.shape, (TWO, *story.steps, again(Story(story.shape, (TWO,)))))
+    table, lines = table_of(story), lines_of(story, "to version 10, written to, and back")
+    expected = snapshot(table, lines)
+    there = perform(table, done(lambda: upgrades.change_version(table, DRAFT, tick(LATER)), table, lines))
+    same(snapshot(there, lines), expected, "rows in version 10", there, lines)
+    written = went_on(there, (NEWER,), LATER + 100, EVERY)
+    changed = snapshot(written, lines)
+    back = perform(written, done(lambda: upgrades.change_version(written, 9, tick(LATER + 200)), written, lines))
+    same(snapshot(back, lines), changed, "rows back in version 9", back, lines)

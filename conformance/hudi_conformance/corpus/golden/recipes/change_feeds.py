@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from hudi_model.actions import CommitMetadata, State, WriteStat
+from hudi_model.configuration import DRAFT
 from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Record, Schema
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.file_names import log_file_name
+from hudi_conformance.bridge.file_names import log_file_name, native_log_name
 from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
@@ -46,9 +47,11 @@ def _log(table: GoldenTable, at: InstantTime, before: Rows, written: Written) ->
         group = Group(file.partition, file.file_id)
         changes = tuple(_changes(at, before[group], table.rows[group])) if group in before else ()
         if changes:
-            name = log_file_name(file.file_id, at, 1, _TOKEN, cdc=True)
-            block = CdcBlock(at, changes)
-            log = LogFile(file.partition, file.file_id, at, 1, _TOKEN, cdc=True, name=name, blocks=(block,))
+            name, kind = log_file_name(file.file_id, at, 1, _TOKEN, cdc=True), ""
+            if table.version >= DRAFT:
+                name, kind = native_log_name(file.file_id, at, 1, _TOKEN, "cdc"), "cdc"
+            block, place = CdcBlock(at, changes), (file.partition, file.file_id, at, 1, _TOKEN)
+            log = LogFile(*place, cdc=True, name=name, blocks=(block,), native=kind)
             table.log_files.append(log)
             logs[data_path(file)] = data_path(log)
     _amend(table, at, lambda stat: replace(stat, change_logs=(logs[stat.path],)) if stat.path in logs else stat)
@@ -119,7 +122,7 @@ def _add_queries(table: GoldenTable, kills: str) -> None:
     "A change feed that logs operations and keys",
     _feed("OP_KEY_ONLY"),
     _FEATURES,
-    also=(8,),
+    also=(8, 10),
     titles={8: "A change feed of version 8"},
 )
 def key_only(table: GoldenTable) -> None:
@@ -140,7 +143,7 @@ def data_before(table: GoldenTable) -> None:
     "A change feed that logs both rows",
     _feed("DATA_BEFORE_AFTER"),
     _FEATURES,
-    also=(6,),
+    also=(6, 10),
     titles={6: "A change feed of version 6"},
     given={6: "Inserts, updates and deletes; logs hold the rows before and after, and are named after their write."},
 )
@@ -148,6 +151,8 @@ def both(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before and after."""
     _history(table)
     _add_queries(table, "one-change-log")
+    if table.version >= DRAFT:
+        table.changes("0", None, "native", "change logs are files of their own", "NL-011", "native-changes-lose-images")
 
 
 @golden("v9/cow_changes_replaced", "Changes of whole file groups", _feed("DATA_BEFORE_AFTER"), _FEATURES)

@@ -116,7 +116,7 @@ def rollback_interleaved(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_rolled_back", "From version 8 on a rollback deletes files", merge_on_read(9), also=(8,))
+@golden("v9/mor_rolled_back", "From version 8 on a rollback deletes files", merge_on_read(9), also=(8, 10))
 def rolled_back_9(table: GoldenTable) -> None:
     """A deltacommit failed and was rolled back: its instant is gone and its files are, but for one log."""
     _rolled_back(table, between=True)
@@ -132,6 +132,7 @@ def rolled_back_9(table: GoldenTable) -> None:
     "v9/mor_log_compaction",
     "Blocks that a log compaction merged",
     merge_on_read(9, merge_mode="COMMIT_TIME_ORDERING"),
+    also=(10,),
 )
 def log_compaction(table: GoldenTable) -> None:
     """Three updates of one group, the first two merged by a log compaction whose block names them."""

@@ -28,6 +28,7 @@ _TRUE_WORDS = {
     6: ("the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"),
     8: ("the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored"),
     9: ("the table says event time ordering by ts", "MG-001 PR-006 VR-020", "mode-always-commit-time"),
+    10: ("the table says event time ordering by ts", "MG-001 PR-006", "mode-always-commit-time"),
 }
 
 
@@ -35,7 +36,7 @@ _TRUE_WORDS = {
     "v9/mor_event_time_late_data",
     "Late data loses to a greater ordering value",
     merge_on_read(9),
-    also=(6, 8),
+    also=(6, 8, 10),
     titles={
         6: "Late data in version 6: the payload class requests event time",
         8: "Late data in version 8, with the precombine field's old name",
@@ -94,7 +95,7 @@ def _commit_time(table: GoldenTable) -> None:
     "v9/mor_commit_time_late_data",
     "Late data wins under commit time ordering",
     merge_on_read(9, merge_mode="COMMIT_TIME_ORDERING"),
-    also=(8,),
+    also=(8, 10),
 )
 def commit_time(table: GoldenTable) -> None:
     """The rides of the late data tables; the table has an ordering field, its merge mode ignores it."""
@@ -128,7 +129,7 @@ def overwrite_payload(table: GoldenTable) -> None:
     "v9/mor_deletes",
     "Deletes with and without ordering value",
     merge_on_read(9),
-    also=(6, 8),
+    also=(6, 8, 10),
     titles={6: "Deletes with and without ordering value, as read since release 1.0"},
 )
 def deletes(table: GoldenTable) -> None:

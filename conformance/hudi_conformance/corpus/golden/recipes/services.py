@@ -15,7 +15,7 @@ from hudi_conformance.corpus.golden.usual import check
     "v9/mor_pending_compaction",
     "A pending compaction opens a slice that has no base file yet",
     merge_on_read(9),
-    also=(6, 8),
+    also=(6, 8, 10),
     titles={6: "Logs after the plan are named after the compaction"},
 )
 def pending_compaction(table: GoldenTable) -> None:
@@ -43,7 +43,7 @@ def pending_compaction(table: GoldenTable) -> None:
     table.instants("timeline", "the compaction is inflight", "TL-001 TL-004", "lowest-state-rules")
 
 
-@golden("v9/mor_compacted", "Compacted slices", merge_on_read(9), also=(6,))
+@golden("v9/mor_compacted", "Compacted slices", merge_on_read(9), also=(6, 10))
 def compacted(table: GoldenTable) -> None:
     """Updates, a compaction of three of four groups, then late updates."""
     groups = [table.group("oslo", 0), table.group("oslo", 1), table.group("lima", 0)]

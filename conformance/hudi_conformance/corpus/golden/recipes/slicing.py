@@ -61,7 +61,10 @@ def twelve_versions(table: GoldenTable) -> None:
 
 @golden("v6/mor_base_file_of_a_deltacommit", "A base file that a deltacommit wrote", merge_on_read(6))
 @golden(
-    "v9/mor_log_only", "Slices without base file, and base files that a deltacommit wrote", merge_on_read(9), also=(8,)
+    "v9/mor_log_only",
+    "Slices without base file, and base files that a deltacommit wrote",
+    merge_on_read(9),
+    also=(8, 10),
 )
 def log_only(table: GoldenTable) -> None:
     """Rides inserted into logs; one group then gets a base file from a deltacommit, as small file handling does."""

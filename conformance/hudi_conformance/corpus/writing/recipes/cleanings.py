@@ -10,7 +10,7 @@ from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
@@ -313,7 +313,7 @@ def _feeds(*versions: int, kind: str, label: str = "", **properties: str) -> tup
 @writing(
     "cleaning/change_feed",
     (
-        *_feeds(6, 8, 9, kind=COW),
+        *_feeds(*AND_DRAFT, kind=COW),
         *_feeds(6, kind=COW, label="keys", supplemental_logging_mode="OP_KEY_ONLY"),
         *_feeds(9, kind=COW, label="before", supplemental_logging_mode="DATA_BEFORE"),
         *_feeds(6, 8, 9, kind=MOR),
@@ -366,6 +366,7 @@ def change_feed(case: WritingCase) -> None:
     case.changes(gone)
     if not case.is_mor:
         case.shows("CD-003 CD-008 CD-010 CD-011", "cleaned-change-logs-are-lost")
+        case.shows_draft("NL-011", "native-changes-lose-images")
 
 
 @writing(

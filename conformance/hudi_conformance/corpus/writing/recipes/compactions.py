@@ -4,7 +4,7 @@ from typing import Final
 
 from hudi_conformance.corpus.golden.rides import KEYS, fleet, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -29,7 +29,7 @@ def logged(case: WritingCase) -> tuple[Done, Done]:
 
 @writing(
     "compaction/result",
-    TABLES,
+    shapes(AND_DRAFT, (MOR,)),
     "CP-001 CP-004 CP-006",
     "compaction-reads-logs-only plan-takes-one-slice compaction-dates-its-files-late",
 )
@@ -46,7 +46,7 @@ def result(case: WritingCase) -> None:
     case.state()
 
 
-@writing("compaction/carried_out_later", TABLES, "CP-002 CP-005 TL-025", "executor-plans-anew")
+@writing("compaction/carried_out_later", shapes(AND_DRAFT, (MOR,)), "CP-002 CP-005 TL-025", "executor-plans-anew")
 def carried_out_later(case: WritingCase) -> None:
     """A plan is carried out as it was made.
 

@@ -6,7 +6,7 @@ from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import LOGGING
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
@@ -27,7 +27,7 @@ def logged(case: WritingCase) -> Done:
 
 @writing(
     "log_compaction/result",
-    TABLES,
+    shapes(AND_DRAFT, (MOR,)),
     "LC-001 LC-003 LC-004 LC-005 LC-006",
     "log-compaction-drops-deletes log-compaction-completes-as-commit log-compaction-removes-its-logs",
 )
@@ -42,6 +42,7 @@ def result(case: WritingCase) -> None:
     case.run("logcompaction", DUE)
     case.optimized()
     case.state()
+    case.shows_draft("NL-010 NL-005", "native-log-compaction-drops-deletes blocks-in-version-10")
 
 
 @writing(

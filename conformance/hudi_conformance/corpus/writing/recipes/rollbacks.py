@@ -5,10 +5,11 @@ from typing import Final
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 SHARED: Final = shapes(configs={**OPTIMISTIC, **SHARED_LOCK})
+AND_DRAFTS: Final = shapes(AND_DRAFT, configs={**OPTIMISTIC, **SHARED_LOCK})
 IMPATIENT: Final = {"hoodie.client.heartbeat.interval_in_ms": "1"}
 """After some milliseconds without a beat a write is taken for failed."""
 EAGER: Final = {**ALONE, "hoodie.clean.failed.writes.policy": "EAGER"}
@@ -24,7 +25,7 @@ def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
     return started
 
 
-@writing("rollback/failed_writers", SHARED, "RB-001 RB-002 RB-003", "expired-writes-are-kept")
+@writing("rollback/failed_writers", AND_DRAFTS, "RB-001 RB-002 RB-003", "expired-writes-are-kept")
 def failed_writers(case: WritingCase) -> None:
     """Writes whose heartbeats have stopped are rolled back.
 
@@ -228,3 +229,35 @@ def lone_writer(case: WritingCase) -> None:
     abandoned(case, "one", "r01")
     case.service("rollback")
     case.state()
+
+
+@writing(
+    "rollback/native_logs",
+    shapes((10,), (MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "NL-012 RB-006 RB-007",
+    "rollback-leaves-native-deletes",
+)
+def native_logs(case: WritingCase) -> None:
+    """The native logs of a failed write are gone with it.
+
+    Given a writer that logged a delete and died, and a rollback of its write.
+    When later writes are archived past it, from where on whatever lies there would count.
+    Then the ride that it would have deleted is there.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.begin("gone", "delete", rides(None, ("r11",)), process=2)
+    case.stage("gone")
+    case.end_process(2)
+    case.service("rollback", IMPATIENT)
+    for number in range(5):
+        case.write("upsert", [ride("r01", 20 + number)])
+    case.service("archive", _ARCHIVES)
+    case.state()
+
+
+_ARCHIVES: Final = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+}

@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _FIRST = ("r01", "r02", "r11", "año-15")
@@ -16,7 +16,7 @@ def with_rides(case: WritingCase) -> Done:
     return case.write("insert", rides(10, _FIRST))
 
 
-@writing("single/upsert", shapes(), "OW-014 OW-003", "tagging-sees-nothing")
+@writing("single/upsert", shapes(AND_DRAFT), "OW-014 OW-003", "tagging-sees-nothing")
 def upsert(case: WritingCase) -> None:
     """An upsert changes rows that are there and adds those that are not.
 
@@ -31,6 +31,7 @@ def upsert(case: WritingCase) -> None:
     case.incremental(first)
     if case.is_mor:
         case.shows("OW-016", "updates-rewrite-in-merge-on-read")
+        case.shows_draft("NL-001 NL-009", "blocks-in-version-10")
     else:
         case.shows("OW-015 TT-001", "copy-on-write-forgets-old-rows copy-on-write-is-logged")
 
@@ -85,7 +86,7 @@ def bulk_insert(case: WritingCase) -> None:
     case.optimized()
 
 
-@writing("single/delete", shapes(), "OW-013 OW-003", "tagging-sees-nothing")
+@writing("single/delete", shapes(AND_DRAFT), "OW-013 OW-003", "tagging-sees-nothing")
 def delete(case: WritingCase) -> None:
     """A delete removes keys whatever their ordering values.
 
@@ -99,9 +100,10 @@ def delete(case: WritingCase) -> None:
     case.as_of(first)
     if case.is_mor:
         case.shows("OW-016", "delete-writes-nothing")
+        case.shows_draft("NL-004 NL-009", "blocks-in-version-10")
 
 
-@writing("single/delete_and_write_again", shapes(types=(MOR,)), "OW-013 OW-020", "delete-writes-nothing")
+@writing("single/delete_and_write_again", shapes(AND_DRAFT, (MOR,)), "OW-013 OW-020", "delete-writes-nothing")
 def delete_and_write_again(case: WritingCase) -> None:
     """A key whose row a log deleted belongs to the file group of its base row.
 
@@ -202,7 +204,7 @@ def delete_partition_not_there(case: WritingCase) -> None:
     case.state()
 
 
-@writing("single/partial_update", shapes(versions=(8, 9)), "OW-025", "partial-columns-by-place")
+@writing("single/partial_update", shapes(AND_DRAFT[1:]), "OW-025", "partial-columns-by-place")
 def partial_update(case: WritingCase) -> None:
     """A partial update changes the columns that it brings.
 

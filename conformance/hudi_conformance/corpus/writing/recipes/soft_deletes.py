@@ -11,7 +11,7 @@ from hudi_model.merging import GREATER_OF_TWO
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 _MARK: Final = "_hoodie_is_deleted"
@@ -55,6 +55,7 @@ def marked_and_again(case: WritingCase) -> None:
     case.snapshot()
     case.write("upsert", [_row(key, _LOW, False) for key in ("r04", "r11")])
     case.snapshot()
+    case.shows_draft("NL-004 NL-005", "native-deletes-without-ordering")
     if case.shape.label:
         late = [_row("r05", _HIGH, None, True), _row("r05", _LOW, True)]
         case.write("upsert", [*late, _row("r02", _HIGH, True), _row("r02", _HIGH, None, True)])
@@ -75,7 +76,7 @@ for _field, _kills in {
     "seen": _KILLS,
     "ratio": _KILLS,
 }.items():
-    _of_one = shapes(versions=(6, 8, 9) if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,))
+    _of_one = shapes(versions=AND_DRAFT if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,))
     writing(f"deletes/marked_rows_by_{_field}", _of_one, "LF-017 OW-013 MG-006", _kills)(marked_and_again)
 writing(
     "deletes/marked_rows_by_two_fields",

@@ -353,3 +353,84 @@ def pending_clustering(case: WritingCase) -> None:
     case.service("upgrade" if case.shape.version == 6 else "downgrade", to=15 - case.shape.version)
     case.snapshot()
     _goes_on(case)
+
+
+@writing("versions/nine_to_ten", shapes(versions=(9,)), "NL-020 VR-004", "version-stays")
+def nine_to_ten(case: WritingCase) -> None:
+    """A table of version 9 becomes one of the draft of version 10.
+
+    Given rides in a table of version 9, with changes and a late row.
+    When it is upgraded, and written to.
+    Then the rows are the same, what was in logs still is, and the write after it merges as before.
+    """
+    _changed(case)
+    case.service("upgrade", to=10)
+    case.snapshot()
+    case.optimized()
+    case.slices()
+    case.info()
+    case.write("upsert", [ride("r01", 30), ride("r02", 5, rider="late"), ride("r12", 30)])
+    case.state()
+    if case.is_mor:
+        case.shows("NL-006", "upgrade-to-10-compacts inline-logs-left-behind")
+
+
+@writing("versions/ten_to_nine", shapes(versions=(10,)), "NL-021 VR-004", "version-stays")
+def ten_to_nine(case: WritingCase) -> None:
+    """A table of the draft of version 10 becomes one of version 9.
+
+    Given rides in a table of version 10, with changes and a late row in native logs.
+    When it is downgraded, and written to.
+    Then the rows are the same, base files hold them all, the past of logs is refused, and the next write logs blocks.
+    """
+    with_rides(case)
+    change = case.write("upsert", [ride("r01", 20), ride("r11", 5), ride("r03", 20)])
+    case.service("downgrade", to=9)
+    case.snapshot()
+    case.optimized()
+    case.info()
+    case.query("read_as_of", instant=change.bound, reject="LOG_FILE_MISSING" if case.is_mor else None)
+    _goes_on(case)
+    case.slices()
+    if case.is_mor:
+        case.shows(kills="downgrade-keeps-native-logs")
+
+
+@writing("versions/planned_in_nine", shapes(versions=(9,), types=(MOR,)), "NL-020", "upgrade-to-10-compacts")
+def planned_in_nine(case: WritingCase) -> None:
+    """A compaction that version 9 has planned is carried out in version 10.
+
+    Given rides with logs, a compaction that is planned, and a log upon it, in version 9.
+    When the table becomes one of version 10, is written to, and the compaction is carried out.
+    Then the base files hold what the plan names, and logs of both kinds lie upon them.
+    """
+    _changed(case)
+    plan = case.schedule("compaction", _NOW)
+    case.write("upsert", [ride("r02", 40)])
+    case.service("upgrade", to=10)
+    case.write("upsert", [ride("r02", 50), ride("r12", 50)])
+    case.snapshot()
+    case.execute(plan, _NOW)
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "versions/feed_stays_in_ten",
+    shapes(versions=(10,), types=(COW,), properties={"hoodie.table.cdc.enabled": "true"}),
+    "NL-022",
+    "native-feed-goes-along",
+)
+def feed_stays_in_ten(case: WritingCase) -> None:
+    """A native change feed keeps a table in version 10.
+
+    Given a table of version 10 with a change feed, and an update of a ride.
+    When it is to become version 9.
+    Then it is refused, and the table is as it was.
+    """
+    case.create()
+    first = case.write("insert", [ride("r01", 10), ride("r11", 10)])
+    case.write("upsert", [ride("r01", 20)])
+    case.service("downgrade", to=9, reject="CONFIG_INVALID")
+    case.changes(first)
+    case.state()
