@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 OPERATORS = frozenset({"=", "!=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
-FUNCTIONS = frozenset({"identity", "year", "month", "day", "hour", "lower", "upper", "substring", "from_unixtime"})
+FUNCTIONS = frozenset(
+    {
+        *("identity", "year", "month", "day", "hour", "date_format", "from_unixtime", "unix_timestamp"),
+        *("to_date", "to_timestamp", "date_add", "date_sub", "lower", "upper", "substring", "trim", "ltrim", "rtrim"),
+        *("length", "regexp_replace", "regexp_extract"),
+    }
+)
+"""Spark's functions of these names, in UTC."""
 _UNARY = frozenset({"is_null", "is_not_null"})
 _MAX_DEPTH = 64
 
@@ -16,10 +23,7 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, with a function applied to it unless that is `identity`; `arguments` follow the column.
-
-    The protocol's functions take none.
-    """
+    """A column, with a function applied to it unless that is `identity`; `arguments` follow the column."""
 
     name: str
     function: str = "identity"
@@ -62,7 +66,7 @@ Filter = Comparison | And | Or | Not
 def parse_filter(form: Any, more_functions: Collection[str] = ()) -> Filter:
     """The filter that `[column, operator, value]`, `["and"|"or", f, ...]` or `["not", f]` stands for.
 
-    A reader that names functions of its own takes `["fn", name, column, argument ...]` as well.
+    In place of a column may stand `["fn", name, column, argument ...]`; a reader may name functions of its own.
 
     Raises:
         FilterError: the form is not in the grammar.
@@ -127,6 +131,6 @@ def _column(form: Any, more: Collection[str]) -> Column:
         name, arguments = form[1], form[3:]
         if not isinstance(name, str) or (name not in FUNCTIONS and name not in more):
             raise FilterError(f"{name!r:.60} is no function: {' '.join(sorted(FUNCTIONS.union(more)))}")
-        if all(isinstance(one, str | int) for one in arguments) and (more or not arguments):
+        if all(isinstance(one, str | int) for one in arguments):
             return Column(form[2], name, tuple(arguments))
-    raise FilterError(f'{form!r:.80} is no column: a name, or ["fn", function, name]')
+    raise FilterError(f'{form!r:.80} is no column: a name, or ["fn", function, name, argument ...]')

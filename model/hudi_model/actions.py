@@ -150,6 +150,7 @@ class IndexDefinition:
     function: str = "identity"
     sources: tuple[str, ...] = ()
     is_partitioned: bool = False
+    arguments: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

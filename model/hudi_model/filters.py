@@ -2,12 +2,13 @@
 
 import datetime as dt
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 from hudi_model.files import Schema, Value
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 
 Row = Mapping[str, Value]
 
@@ -21,22 +22,170 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 OPERATORS = (*COMPARISONS, "in", "is_null", "is_not_null")
 
-FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+PATTERN = "yyyy-MM-dd HH:mm:ss"
+PARTS = {"yyyy": "year", "MM": "month", "dd": "day", "HH": "hour", "mm": "minute", "ss": "second"}
+DAY = re.compile(r"\s*([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T](.*))?)?)?\s*", re.DOTALL)
+TIME = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,6}))?")
+
+
+def day_of(value: Any, pattern: str = "") -> dt.date | None:
+    """The day of a date, of a moment, or of a text that begins with one or has the form of a pattern."""
+    if not isinstance(value, str):
+        return dt.date(value.year, value.month, value.day)
+    if pattern:
+        found = moment_of(value, pattern)
+        return found and found.date()
+    named = DAY.fullmatch(value)
+    try:
+        return dt.date(*(int(one or 1) for one in named.groups()[:3])) if named else None
+    except ValueError:
+        return None
+
+
+def moment_of(value: Any, pattern: str = "") -> dt.datetime | None:
+    """A moment, the midnight of a date, or what a text says: in the form of a pattern, or as one that is cast."""
+    if isinstance(value, str) and not pattern:
+        return cast(value)
+    if isinstance(value, str):
+        found = re.fullmatch(PIECES.sub(as_group, pattern), value)
+        return None if found is None else moment({name: int(text) for name, text in found.groupdict().items()})
+    if isinstance(value, dt.datetime):
+        return value.replace(tzinfo=dt.UTC)
+    return dt.datetime(value.year, value.month, value.day, tzinfo=dt.UTC)
+
+
+def cast(text: str) -> dt.datetime | None:
+    """The moment of a text that is a day, alone or with a time.
+
+    Raises: Unsupported for other times: a release takes zones and more.
+    """
+    day, named = day_of(text), DAY.fullmatch(text)
+    if day is None or named is None:
+        return None
+    found = TIME.fullmatch((named[4] or "0:0:0").rstrip())
+    if found is None:
+        raise Unsupported("timestamp-text")
+    parts = dict(zip(("hour", "minute", "second"), map(int, found.groups()[:3]), strict=True))
+    whole = {"year": day.year, "month": day.month, "day": day.day, **parts}
+    return moment({**whole, "microsecond": int((found[4] or "").ljust(6, "0"))})
+
+
+def moment(parts: Mapping[str, int]) -> dt.datetime | None:
+    """What the parts of a text say together."""
+    try:
+        return dt.datetime(**{"year": 1970, "month": 1, "day": 1, **parts}, tzinfo=dt.UTC)
+    except ValueError:
+        return None
+
+
+PIECES = re.compile(r"(?P<word>[A-Za-z]+)|'(?P<quoted>[^']*)'|(?P<other>[^A-Za-z']+)")
+
+
+def as_group(piece: re.Match[str]) -> str:
+    """A piece of a pattern as an expression that takes it.
+
+    Raises: ValueError, for letters that are no part.
+    """
+    if piece["word"] is None:
+        return re.escape(piece["quoted"] or piece["other"])
+    if piece["word"] not in PARTS:
+        raise ValueError(f"no part of a moment: {piece['word']}")
+    return f"(?P<{PARTS[piece['word']]}>[0-9]{{{len(piece['word'])}}})"
+
+
+def formatted(value: Any, pattern: str) -> str | None:
+    """A moment as a pattern spells it.
+
+    Raises: ValueError, for letters that are no part.
+    """
+    found = moment_of(value)
+    if found is None:
+        return None
+
+    def spelt(piece: re.Match[str]) -> str:
+        as_group(piece)
+        word = piece["word"]
+        return f"{getattr(found, PARTS[word]):0{len(word)}}" if word else piece["quoted"] or piece["other"]
+
+    return PIECES.sub(spelt, pattern)
+
+
+def seconds_of(value: Any, pattern: str = PATTERN) -> int | None:
+    """Whole seconds since 1970; fractions go towards zero."""
+    found = moment_of(value, pattern)
+    return None if found is None else int((found - EPOCH) / dt.timedelta(seconds=1))
+
+
+def shifted(value: Any, days: int) -> dt.date | None:
+    """The day so many days later."""
+    found = day_of(value)
+    return found and found + dt.timedelta(days=days)
+
+
+def part_of(value: str, start: int = 1, length: int = 2**31 - 1) -> str:
+    """A text from a place on, counted from 1, or from its end where that is below zero."""
+    first = start - 1 if start > 0 else start + len(value) if start < 0 else 0
+    return value[max(first, 0) : max(first + length, 0)]
+
+
+def extracted(value: str, pattern: str, group: int = 1) -> str:
+    """A group of the first match; nothing where there is none."""
+    found = re.search(pattern, value, re.ASCII)
+    return (found[group] or "") if found else ""
+
+
+def replaced(value: str, pattern: str, replacement: str) -> str:
+    """Every match in place of another text, in which `$1` is a group."""
+    return re.sub(pattern, re.sub(r"\$([0-9])", r"\\g<\1>", replacement), value, flags=re.ASCII)
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "identity": lambda value: value,
-    "substring": lambda value: value,
-    "year": lambda value: value.year,
-    "month": lambda value: value.month,
-    "day": lambda value: value.day,
-    "hour": lambda value: value.hour,
+    "year": lambda value: (found := day_of(value)) and found.year,
+    "month": lambda value: (found := day_of(value)) and found.month,
+    "day": lambda value: (found := day_of(value)) and found.day,
+    "hour": lambda value: (found := moment_of(value)) and found.hour,
+    "date_format": formatted,
+    "from_unixtime": lambda value, pattern=PATTERN: formatted(EPOCH + dt.timedelta(seconds=value), pattern),
+    "unix_timestamp": seconds_of,
+    "to_date": day_of,
+    "to_timestamp": moment_of,
+    "date_add": shifted,
+    "date_sub": lambda value, days: shifted(value, -days),
     "lower": lambda value: value.lower(),
     "upper": lambda value: value.upper(),
-    "from_unixtime": lambda value: dt.datetime.fromtimestamp(int(value), dt.UTC).strftime("%Y-%m-%d %H:%M:%S"),
+    "substring": part_of,
+    "trim": lambda value, letters=" ": value.strip(letters),
+    "ltrim": lambda value, letters=" ": value.lstrip(letters),
+    "rtrim": lambda value, letters=" ": value.rstrip(letters),
+    "length": len,
+    "regexp_replace": replaced,
+    "regexp_extract": extracted,
 }
-"""The grammar gives `substring` no positions: it stands for the whole text."""
+"""What takes a column's value, and what a filter or an index states beside it.
+
+Clauses: IX-041.
+"""
+
+
+class Function(NamedTuple):
+    """A function of a column, with its arguments."""
+
+    name: str = "identity"
+    arguments: tuple[Any, ...] = ()
+
+
+IDENTITY = Function()
 
 NUMBERS = ("int32", "int64", "float32", "float64", "decimal")
 
-RESULTS = {**dict.fromkeys(("year", "month", "day", "hour"), "int64"), "from_unixtime": "string"}
+RESULTS = {
+    **dict.fromkeys(("year", "month", "day", "hour", "unix_timestamp", "length"), "int64"),
+    **dict.fromkeys(("date_format", "from_unixtime"), "string"),
+    **dict.fromkeys(("to_date", "date_add", "date_sub"), "date"),
+    "to_timestamp": "timestamp-micros",
+}
 
 PARSERS: Mapping[str, Callable[[str], Value]] = {
     **dict.fromkeys(("int32", "int64"), int),
@@ -87,14 +236,14 @@ def evaluate(form: Any, row: Row, schema: Schema) -> bool | None:
         raise invalid(f"{word!r} is no operator")
     function, name = column_of(form[0])
     own = type_of(name, schema)
-    if function == "from_unixtime" and own not in ("int32", "int64"):
+    if function.name == "from_unixtime" and own not in ("int32", "int64"):
         raise invalid(f"from_unixtime of {own}")
     value = None if row[name] is None else applied(function, row[name])
     if word in ("is_null", "is_not_null"):
         return bool((value is None) == (word == "is_null"))
     if len(form) != 3:
         raise invalid(f"`{word}` takes one value")
-    return compare_value(word, value, form[2], RESULTS.get(function, own))
+    return compare_value(word, value, form[2], RESULTS.get(function.name, own))
 
 
 def is_junction(form: Sequence[Any]) -> bool:
@@ -135,15 +284,15 @@ def compare_value(word: str, value: Value, form: Any, kind: str) -> bool | None:
         raise invalid(f"{kind} does not compare with {form!r}") from None
 
 
-def column_of(form: Any) -> tuple[str, str]:
+def column_of(form: Any) -> tuple[Function, str]:
     """The function and the column that a filter's first place names.
 
     Raises: CONFIG_INVALID.
     """
     if isinstance(form, str):
-        return "identity", form
-    if isinstance(form, list) and len(form) == 3 and form[0] == "fn" and form[1] in FUNCTIONS:
-        return form[1], str(form[2])
+        return IDENTITY, form
+    if isinstance(form, list) and len(form) > 2 and form[0] == "fn" and form[1] in FUNCTIONS:
+        return Function(form[1], tuple(form[3:])), str(form[2])
     raise invalid(f"{form!r} is no column")
 
 
@@ -158,15 +307,15 @@ def type_of(name: str, schema: Schema) -> str:
     raise invalid(f"the table has no column {name!r}")
 
 
-def applied(function: str, value: Value) -> Value:
+def applied(function: Function, value: Value) -> Value:
     """A column's value after the function.
 
     Raises: CONFIG_INVALID where the value has no such part.
     """
     try:
-        result: Value = FUNCTIONS[function](value)
-    except (AttributeError, TypeError, ValueError):
-        raise invalid(f"{function} of {value!r}") from None
+        result: Value = FUNCTIONS[function.name](value, *function.arguments)
+    except (AttributeError, TypeError, ValueError, LookupError):
+        raise invalid(f"{function.name} of {value!r} {function.arguments}") from None
     return result
 
 

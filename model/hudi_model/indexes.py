@@ -20,7 +20,7 @@ from hudi_model.files import (
     Value,
     valid_records,
 )
-from hudi_model.filters import applied
+from hudi_model.filters import Function, applied
 from hudi_model.keys import UNIX_EPOCH, java_hash, key_of, key_text
 from hudi_model.merge_modes import merge_rule
 from hudi_model.partitions import encoded
@@ -145,12 +145,12 @@ def statistics_of_file(index: IndexDefinition, view: View, file: BaseFile | LogF
 
     Clauses: MT-011, MT-012, IX-040, IX-041.
     """
-    rows = rows_in(file)
+    rows, function = rows_in(file), Function(index.function, index.arguments)
     every = [set(row.values) for row in rows] or [stored_columns(view)]
     kept = set[str].intersection(*every) - UNINDEXED
     for column in sorted(kept & {*index.sources} if index.sources else kept):
         values = (row.values[column] for row in rows)
-        if found := statistics([None if one is None else applied(index.function, one) for one in values]):
+        if found := statistics([None if one is None else applied(function, one) for one in values]):
             yield joined(column, file.partition or NO_PARTITION, file.name), found
 
 
@@ -169,9 +169,10 @@ def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile)
     """
     stored = is_true(view.configuration.properties, "hoodie.populate.meta.fields")
     if isinstance(file, BaseFile) and (stored or index.sources):
-        rows = rows_in(file)
+        rows, function = rows_in(file), Function(index.function, index.arguments)
         values = (row.values.get(column) for row in rows for column in index.sources)
-        found = {key_text(applied(index.function, one)) for one in values if one is not None}
+        results = (applied(function, one) for one in values if one is not None)
+        found = {key_text(one) for one in results if one is not None}
         keys = {key_of(row, view.configuration, file.name) for row in rows}
         yield joined(file.partition or NO_PARTITION, file.name), sorted(found if index.sources else keys)
 

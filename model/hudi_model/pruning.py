@@ -9,7 +9,17 @@ from typing import Any, TypeAlias
 from hudi_model.actions import IndexDefinition
 from hudi_model.configuration import Configuration
 from hudi_model.files import FileSlice, Record, Schema, Value
-from hudi_model.filters import RESULTS, column_of, compare_value, is_junction, junction, literal, type_of
+from hudi_model.filters import (
+    IDENTITY,
+    RESULTS,
+    Function,
+    column_of,
+    compare_value,
+    is_junction,
+    junction,
+    literal,
+    type_of,
+)
 from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, slice_statistics, together
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
@@ -34,8 +44,8 @@ EXACT = ("string", "int32", "int64", "date")
 class Facts:
     """What indexes say of one slice: the ranges of a function of a column, and whether it lacks a value."""
 
-    ranges: Callable[[str, str], Sequence[list[Any]]]
-    lacks: Callable[[str, str, Value], bool]
+    ranges: Callable[[Function, str], Sequence[list[Any]]]
+    lacks: Callable[[Function, str, Value], bool]
 
 
 def read_pruned(table: Table, form: Any, readings: Readings = RELEASED, selection: Selection = ALL) -> Answer:
@@ -74,14 +84,17 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
     Clauses: IX-052, IX-053.
     """
     if is_junction(form):
-        parts = (possible(part, facts, schema) for part in form[1:])
+        parts = [possible(part, facts, schema) for part in form[1:]]
+        # Two by two: what many parts may be together has no more than three values.
+        while len(parts) > 1:
+            parts[:2] = [frozenset(junction(form[0], list(both)) for both in product(*parts[:2]))]
         return frozenset(junction(form[0], list(choice)) for choice in product(*parts))
     (function, column), word = column_of(form[0]), form[1]
     if word == "in":
         either = ["or", *([form[0], "=", one] for one in form[2])]
         return possible(either, facts, schema) if form[2] else frozenset({False})
     own = type_of(column, schema)
-    kind, found = RESULTS.get(function, own), ANY
+    kind, found = RESULTS.get(function.name, own), ANY
     for bounds in facts.ranges(function, column):
         found &= within(bounds, word, form[2:], kind)
     value = literal(form[2], kind) if word == "=" and kind in EXACT else None
@@ -118,24 +131,28 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
     prefix = f"{found.partition}|" if index and index.is_partitioned else ""
     here = {one.removeprefix(prefix) for one, group in located.items() if group == place}
 
-    def ranges(function: str, column: str) -> list[list[Any]]:
+    def ranges(function: Function, column: str) -> list[list[Any]]:
         if not is_unchanged(view.table, column):
             return []
-        own = (rows for one, rows in known.values() if (one.kind, one.function) == ("column_stats", function))
+        own = (
+            rows
+            for one, rows in known.values()
+            if (one.kind, one.function, one.arguments) == ("column_stats", *function)
+        )
         statistics = [slice_statistics(view, found, rows, column) for rows in own]
-        if function == "identity" and "partition_stats" in known:
+        if function == IDENTITY and "partition_stats" in known:
             statistics.append(together([known["partition_stats"][1].get(joined(column, where))]))
         return [one for one in statistics if one]
 
-    def lacks(function: str, column: str, value: Value) -> bool:
+    def lacks(function: Function, column: str, value: Value) -> bool:
         if not is_unchanged(view.table, column):
             return False
-        key = key_of_value(configuration, column, value) if function == "identity" else None
+        key = key_of_value(configuration, column, value) if function == IDENTITY else None
         excluded = [index is not None and key is not None and key not in here]
-        if (function, (column,)) == ("identity", configuration.partition_by):
+        if (function, (column,)) == (IDENTITY, configuration.partition_by):
             excluded.append(partition_path(Record({column: value}), configuration) != found.partition)
         for one, rows in known.values():
-            is_indexed = (function, (column,)) == (one.function, one.sources)
+            is_indexed = (*function, (column,)) == (one.function, one.arguments, one.sources)
             if one.kind == "secondary_index" and index and is_indexed:
                 excluded.append(not any(secondary_key(value, kept) in rows for kept in here))
             if one.kind == "bloom_filters" and found.base_file and not found.log_files:

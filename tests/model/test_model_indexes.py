@@ -180,6 +180,8 @@ def test_each_index_prunes() -> None:
     assert kept(alone("expr_index_lower"), [["fn", "upper", "note"], "=", "ONE"]) == 3
     assert kept(alone("expr_index_upper"), [["fn", "upper", "note"], "=", "TWO"]) == 1
     assert kept(alone(), ["id", "=", "b"]) == 3
+    many = ["b", *(f"nobody {number}" for number in range(200))]
+    assert kept(alone("column_stats"), ["id", "in", many]) == 1, "a long list ends, too"
 
 
 def test_a_partitioned_record_index_knows_a_key_in_each_partition() -> None:

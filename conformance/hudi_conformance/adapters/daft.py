@@ -94,7 +94,7 @@ def _column(condition: Comparison) -> Any:
     column, function = daft.col(condition.column.name), condition.column.function
     if function == "identity":
         return column
-    if not hasattr(column, function):
+    if condition.column.arguments or not hasattr(column, function):
         raise Unsupported(f"filter-function-{function}")
     return getattr(column, function)()
 

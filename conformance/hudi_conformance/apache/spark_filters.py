@@ -14,6 +14,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": lambda left, right: left >= right,
 }
 _FUNCTIONS = {"day": "dayofmonth"}
+_TRIMMING = frozenset({"trim", "ltrim", "rtrim"})
 
 
 def spark_condition(frame: Any, condition: Filter) -> Any:
@@ -51,9 +52,13 @@ def _comparison(frame: Any, condition: Comparison) -> Any:
 def _column(frame: Any, condition: Comparison) -> Any:
     from pyspark.sql import functions  # noqa: PLC0415  only with a session
 
-    column = frame[condition.column.name]
-    name = condition.column.function
-    return column if name == "identity" else functions.call_function(_FUNCTIONS.get(name, name), column)
+    column, name = frame[condition.column.name], condition.column.function
+    if name == "identity":
+        return column
+    operands = [column, *map(functions.lit, condition.column.arguments)]
+    # Spark's words for trimming take the letters first.
+    turned = name in _TRIMMING and len(operands) > 1
+    return functions.call_function(_FUNCTIONS.get(name, name), *(reversed(operands) if turned else operands))
 
 
 def _kind(frame: Any, condition: Comparison) -> str | None:

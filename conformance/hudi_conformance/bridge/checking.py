@@ -25,6 +25,7 @@ from hudi_conformance.bridge.damage import damaged, decoded
 from hudi_conformance.bridge.file_contents import UNREAD, load_base_file, load_log_file, log_file
 from hudi_conformance.bridge.loading import METADATA_FOLDER, PROPERTIES_FILE, DataFiles, load, load_table, with_metadata
 from hudi_conformance.bridge.metadata_entries import IndexForm
+from hudi_conformance.bridge.metadata_forms import arguments_of
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles, stored_records
 from hudi_conformance.bridge.metadata_names import HashedNames
 from hudi_conformance.bridge.remembering import RememberedTables
@@ -213,7 +214,8 @@ def _depths(storage: Storage, statuses: Iterable[FileStatus]) -> tuple[dict[str,
 
 
 def _defined(one: StoredDefinition) -> IndexDefinition:
-    return IndexDefinition(one.name, one.kind, one.function, one.source_fields)
+    arguments = arguments_of(one.function, one.options)
+    return IndexDefinition(one.name, one.kind, one.function, one.source_fields, arguments=arguments)
 
 
 def _typed(storage: Storage, names: Iterable[str]) -> frozenset[str]:

@@ -23,8 +23,16 @@ from hudi_conformance.bridge.metadata_names import hashed_names, schemas_of
 _FIXED = frozenset(Partition)
 _EXPRESSIONS = ("column_stats", "bloom_filters")
 _PARTITIONED = "isPartitioned"
-# Functions whose options make of them what no filter of the protocol asks.
-_WITH_OPTIONS = ("substring",)
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("date_format", "from_unixtime", "unix_timestamp", "to_date", "to_timestamp"), ("format",)),
+    **dict.fromkeys(("date_add", "date_sub"), ("days",)),
+    **dict.fromkeys(("trim", "ltrim", "rtrim"), ("trimString",)),
+    "substring": ("pos", "len"),
+    "regexp_replace": ("pattern", "replacement"),
+    "regexp_extract": ("pattern", "idx"),
+}
+"""The options of a definition that hold a function's arguments, in their order."""
+_NUMBERS = frozenset({"days", "pos", "len", "idx"})
 
 
 def index_forms(
@@ -69,8 +77,19 @@ def _index(name: str, defined: Mapping[str, index_definitions.IndexDefinition]) 
         return IndexDefinition(name, "secondary_index", "identity", sources)
     function = (known.function or "identity").lower() if known else ""
     if known and is_expression_index(name) and known.kind in _EXPRESSIONS and function in FUNCTIONS:
-        return None if function in _WITH_OPTIONS else IndexDefinition(name, known.kind, function, sources)
+        return IndexDefinition(name, known.kind, function, sources, arguments=arguments_of(function, known.options))
     return None
+
+
+def arguments_of(function: str, options: Mapping[str, str]) -> tuple[str | int, ...]:
+    """What a definition's options hand to its function beside the column."""
+    given = ((name, options[name]) for name in _OPTIONS.get(function, ()) if name in options)
+    return tuple(int(text) if name in _NUMBERS else text for name, text in given)
+
+
+def options_of(index: IndexDefinition) -> Mapping[str, str]:
+    """The options that hold the arguments of an index's function."""
+    return dict(zip(_OPTIONS.get(index.function, ()), map(str, index.arguments), strict=False))
 
 
 def _undefined_statistics(inner: Storage) -> index_definitions.IndexDefinition:

@@ -22,6 +22,7 @@ from hudi_model.metadata import built
 from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 
+from hudi_conformance.bridge.metadata_forms import options_of
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE
 from hudi_conformance.bridge.metadata_names import schemas_of
 from hudi_conformance.bridge.metadata_records import RecordForm, release_of
@@ -171,7 +172,7 @@ def _definition(index: actions.IndexDefinition, table: Table, version: int) -> I
     typed = index.kind in (*_STATISTICS, "secondary_index") or index.name.startswith("expr_index")
     sources = index.sources or (_indexed_columns(table) if index.kind in _STATISTICS else ())
     function = index.kind if index.name in _STATISTICS else index.function
-    options = {"isPartitioned": "false"} if index.name == _LOCATED else {}
+    options = {"isPartitioned": "false"} if index.name == _LOCATED else options_of(index)
     return IndexDefinition(
         index.name, index.kind, function, sources, options, "V2" if typed and version >= _FIRST_WITH_VERSIONS else "V1"
     )

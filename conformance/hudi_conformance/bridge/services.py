@@ -25,6 +25,8 @@ from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
 
+from hudi_conformance.bridge.metadata_forms import arguments_of
+
 Params = Mapping[str, Any]
 Settings = Mapping[str, str]
 
@@ -184,7 +186,9 @@ def _definition(call: Call) -> IndexDefinition:
     if name in _OF_THE_TABLE:
         return IndexDefinition(name, name, sources=columns)
     prefix = _PREFIXES[0] if kind == _PREFIXES[0] else _PREFIXES[1]
-    return IndexDefinition(f"{prefix}_{name}", kind, str(call.params.get("function", "identity")), columns)
+    function = str(call.params.get("function", "identity"))
+    options = {str(key): str(value) for key, value in (call.params.get("index_options") or {}).items()}
+    return IndexDefinition(f"{prefix}_{name}", kind, function, columns, arguments=arguments_of(function, options))
 
 
 def _change_version(call: Call) -> Effects:

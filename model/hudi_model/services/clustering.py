@@ -1,6 +1,7 @@
 """Clustering: file slices are read together and written anew, sorted, as file groups that replace theirs."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from math import ceil
@@ -18,7 +19,7 @@ from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, new_file_
 from hudi_model.files import BaseFile, Record
 from hudi_model.merge_rules import comparable
 from hudi_model.reading import read_slice
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import number, setting, switch
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
@@ -72,20 +73,54 @@ def action_of(view: View) -> Action:
 
 
 def clustering_groups(view: View, settings: plans.Settings) -> Iterator[ClusteringGroup]:
-    """The small slices of each partition, and into how many files of the target size they fit.
+    """The small slices of each wanted partition, and into how many files of the target size they fit.
 
     Clauses: CL-001.
     """
     limit, target = (number(settings, STRATEGY + name) for name in ("small.file.limit", "target.file.max.bytes"))
+    wanted = wanted_partitions({one.partition for one in snapshot_slices(view)}, settings)
     sizes = {stat.path: stat.size for one in visible_commits(view) for stat in commit_metadata(one).write_stats}
     sized = [
         (one, sizes.get(path_of(one.base_file), 0) if one.base_file else 0)
         for one in plans.free_slices(view, Action.CLUSTERING)
+        if one.partition in wanted
     ]
     for _, found in groupby((one for one in sized if one[1] < limit), key=lambda one: one[0].partition):
         small = tuple(found)
         outputs = max(1, ceil(sum(size for _, size in small) / target))
         yield ClusteringGroup(tuple(plans.operation_on(one) for one, _ in small), outputs)
+
+
+def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tuple[str, ...]:
+    """Those that are named, or all; of them those whose whole path has a pattern; of these what a filter leaves.
+
+    Raises: Unsupported for a filter that goes by the hour.
+
+    Clauses: CL-001.
+    """
+    named = [one for one in setting(settings, f"{STRATEGY}partition.selected").split(",") if one]
+    pattern = setting(settings, f"{STRATEGY}partition.regex.pattern")
+    found = sorted(one for one in partitions if not named or one in named)
+    found = [one for one in found if not pattern or re.fullmatch(pattern, one)]
+    match setting(settings, "hoodie.clustering.plan.partition.filter.mode"):
+        case "RECENT_DAYS":
+            return tuple(newest(found, settings))
+        case "SELECTED_PARTITIONS":
+            begin, end = (setting(settings, f"{STRATEGY}cluster.{name}.partition") for name in ("begin", "end"))
+            return tuple(one for one in found if begin <= one and (not end or one <= end))
+        case "NONE":
+            return tuple(found)
+        case mode:
+            raise Unsupported(f"clustering-filter-{mode}")
+
+
+def newest(partitions: Iterable[str], settings: plans.Settings) -> list[str]:
+    """The last of partitions as text orders them, some of the very last left out.
+
+    Clauses: CL-001.
+    """
+    skipped = number(settings, f"{STRATEGY}daybased.skipfromlatest.partitions")
+    return sorted(partitions, reverse=True)[skipped:][: number(settings, f"{STRATEGY}daybased.lookback.partitions")]
 
 
 def execute(table: Table, requested: InstantTime, completed: InstantTime, readings: Readings = RELEASED) -> Effects:

@@ -1,46 +1,162 @@
 """Compaction: the logs of a file slice become part of a new base file, planned first and executed later."""
 
+import datetime as dt
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
 from hudi_model.actions import Action, CompactionPlan, State, WriteStat
 from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name
 from hudi_model.files import BaseFile, FileSlice
 from hudi_model.reading import read_slice
-from hudi_model.rejection import Reason, Rejection
-from hudi_model.requests import number
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.requests import number, setting
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
-from hudi_model.slicing import path_of
+from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Staged, base_extension, in_file
 from hudi_model.tables import RELEASED, Readings, Table, View, visible_commits
-from hudi_model.time import InstantTime
+from hudi_model.time import InstantTime, moment_of
 from hudi_model.timeline import DATA_ACTIONS, completion
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
-    """A plan of every slice with logs that nobody else rewrites; none before enough deltacommits have completed.
+    """A plan of the slices with logs that nobody else rewrites and strategies leave; none before one is due.
 
-    Raises: CONFIG_INVALID for a copy-on-write table.
+    Raises: CONFIG_INVALID for a copy-on-write table, an unknown trigger, a strategy that does not fit.
 
-    Clauses: CP-001, CP-002, CP-003, CP-005, CP-008, CP-009.
+    Clauses: CP-001, CP-002, CP-003, CP-005, CP-008, CP-009, CP-013.
     """
     view = plans.view_before(table, requested, readings)
     if not view.configuration.merge_on_read:
         raise Rejection(Reason.CONFIG_INVALID, "CP-001", "hoodie.table.type", "only merge-on-read tables have logs")
-    if commits_since_compaction(view) < number(settings, "hoodie.compact.inline.max.delta.commits"):
+    if not is_due(view, requested, settings):
         return ()
-    found = tuple(plans.operation_on(one) for one in plans.free_slices(view, Action.COMPACTION) if one.log_files)
+    logged = tuple(one for one in plans.free_slices(view, Action.COMPACTION) if one.log_files)
+    found = tuple(plans.operation_on(one) for one in chosen(view, logged, settings))
     if not found or waits_for_writers(view):
         return ()
     return plans.request(table, requested, Action.COMPACTION, CompactionPlan(found))
 
 
-def commits_since_compaction(view: View) -> int:
-    """How many deltacommits completed after the last compaction was planned.
+TRIGGERS: Mapping[str, Callable[[bool, bool], bool]] = {
+    "NUM_COMMITS": lambda many, _: many,
+    "NUM_COMMITS_AFTER_LAST_REQUEST": lambda many, _: many,
+    "TIME_ELAPSED": lambda _, late: late,
+    "NUM_AND_TIME": lambda many, late: many and late,
+    "NUM_OR_TIME": lambda many, late: many or late,
+}
+"""When a compaction is due, given whether enough was written and whether enough time has gone by."""
+
+
+def is_due(view: View, requested: InstantTime, settings: plans.Settings) -> bool:
+    """Whether enough happened since the last compaction that completed was requested, or since the first deltacommit.
+
+    Raises: CONFIG_INVALID for an unknown trigger.
 
     Clauses: CP-008.
     """
-    commits = visible_commits(view)
-    last = max((one.requested for one in commits if one.action is Action.COMMIT), default="")
-    return sum(one.action is Action.DELTA_COMMIT and completion(one) > last for one in commits)
+    name = setting(settings, "hoodie.compact.inline.trigger.strategy").upper()
+    if name not in TRIGGERS:
+        raise Rejection(Reason.CONFIG_INVALID, "CP-008", "hoodie.compact.inline.trigger.strategy", name)
+    last = last_compaction(view, pending=name == "NUM_COMMITS_AFTER_LAST_REQUEST")
+    since = deltacommits_after(view, last)
+    if not last and not since:
+        return False
+    gone_by = moment_of(requested) - moment_of(last or since[0])
+    many = len(since) >= number(settings, "hoodie.compact.inline.max.delta.commits")
+    return TRIGGERS[name](many, gone_by.total_seconds() >= number(settings, "hoodie.compact.inline.max.delta.seconds"))
+
+
+def last_compaction(view: View, *, pending: bool) -> InstantTime | None:
+    """When the last compaction was requested that has completed, or that waits, where those count as well.
+
+    Clauses: CP-008.
+    """
+    done = [one.requested for one in visible_commits(view) if one.action is Action.COMMIT]
+    waiting = [one.requested for one in view.timeline.instants if one.action is Action.COMPACTION]
+    return max([*done, *(waiting if pending else ())], default=None)
+
+
+def deltacommits_after(view: View, last: InstantTime | None) -> tuple[InstantTime, ...]:
+    """The deltacommits that completed after a compaction was requested; all where there was none.
+
+    Clauses: CP-008.
+    """
+    commits = (one for one in visible_commits(view) if one.action is Action.DELTA_COMMIT)
+    return tuple(one.requested for one in commits if last is None or completion(one) > last)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a strategy goes by beside the slices: the table's partitions and the settings."""
+
+    partitions: frozenset[str]
+    settings: plans.Settings
+
+
+Slices: TypeAlias = tuple[FileSlice, ...]
+
+
+def with_many_logs(slices: Slices, choice: Choice) -> Slices:
+    """Those with so many log files."""
+    least = number(choice.settings, "hoodie.compaction.logfile.num.threshold")
+    return tuple(one for one in slices if len(one.log_files) >= least)
+
+
+def of_newest_days(slices: Slices, choice: Choice) -> Slices:
+    """Those in so many of the table's newest days."""
+    count = number(choice.settings, DAYS)
+    newest = sorted(choice.partitions, key=day_of_partition, reverse=True)[:count]
+    return tuple(one for one in slices if one.partition in newest)
+
+
+def of_pattern(slices: Slices, choice: Choice) -> Slices:
+    """Those in partitions in whose paths a pattern is found."""
+    pattern = setting(choice.settings, "hoodie.compaction.partition.path.regex")
+    return tuple(one for one in slices if re.search(pattern, one.partition))
+
+
+DAYS = "hoodie.compaction.daybased.target.partitions"
+STRATEGIES: Mapping[str, Callable[[Slices, Choice], Slices]] = {
+    "LogFileSizeBasedCompactionStrategy": lambda slices, _: slices,
+    "UnBoundedCompactionStrategy": lambda slices, _: slices,
+    "LogFileNumBasedCompactionStrategy": with_many_logs,
+    "DayBasedCompactionStrategy": of_newest_days,
+    "PartitionRegexBasedCompactionStrategy": of_pattern,
+}
+"""What strategies leave of slices, by their names; sizes of files bound none of them in the model."""
+
+
+def chosen(view: View, slices: Slices, settings: plans.Settings) -> Slices:
+    """The slices that all strategies leave, each of what the one before it left.
+
+    Raises: CONFIG_INVALID where a strategy goes by days and a partition is none.
+
+    Clauses: CP-013.
+    """
+    partitions = frozenset(one.partition for one in snapshot_slices(view))
+    choice = Choice(partitions, settings)
+    for named in setting(settings, "hoodie.compaction.strategy").split(","):
+        name = named.strip().rpartition(".")[2]
+        if name not in STRATEGIES:
+            raise Unsupported("compaction-strategy")
+        slices = STRATEGIES[name](slices, choice)
+    return slices
+
+
+def day_of_partition(partition: str) -> dt.date:
+    """The day that a partition's path says, its parts after slashes.
+
+    Raises: CONFIG_INVALID for a path that says none.
+
+    Clauses: CP-013.
+    """
+    try:
+        return dt.datetime.strptime(partition, "%Y/%m/%d").replace(tzinfo=dt.UTC).date()
+    except ValueError:
+        raise Rejection(Reason.CONFIG_INVALID, "CP-013", partition, "the partition is no day") from None
 
 
 def waits_for_writers(view: View) -> bool:

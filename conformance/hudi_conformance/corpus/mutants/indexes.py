@@ -6,6 +6,8 @@ from typing import Any
 
 from hudi_model.actions import IndexDefinition
 from hudi_model.files import BaseFile, DeleteBlock, FileSlice, LogFile, Schema, Value
+from hudi_model.filters import IDENTITY
+from hudi_model.filters import Function as Called
 from hudi_model.indexes import EVERY_PARTITION, rows_in
 from hudi_model.merge_rules import MergeRule, Version
 from hudi_model.metadata import SCHEMA
@@ -263,13 +265,32 @@ def _secondary_index_of_nothing(original: Function) -> Function:
 def _expressions_never_match(original: Function) -> Function:
     def of_columns(view: View, found: FileSlice, known: Known) -> Facts:
         facts: Facts = original(view, found, known)
-        lacks = facts.lacks
         return Facts(
-            lambda function, column: facts.ranges("identity", column) or facts.ranges(function, column),
-            lambda function, column, value: lacks(function, column, value) or function != "identity" == column,
+            lambda function, column: facts.ranges(IDENTITY, column) or facts.ranges(function, column),
+            facts.lacks,
         )
 
     return of_columns
+
+
+@mutant("arguments-of-functions-ignored", "IX-041", "A function takes its column alone.", "filters.applied")
+def _arguments_of_functions_ignored(original: Function) -> Function:
+    return lambda function, value: original(Called(function.name, usual_arguments(function)), value)
+
+
+def usual_arguments(function: Called) -> tuple[Any, ...]:
+    """What a function that cannot be without arguments takes by default."""
+    usual = {"date_format": ("yyyy",), "date_add": (0,), "date_sub": (0,), "regexp_replace": ("", "")}
+    return usual.get(function.name, ("",) if function.name == "regexp_extract" else ())
+
+
+@mutant("days-are-numbered-by-month", "IX-041", "The day of a date is its month.", "filters.day_of")
+def _days_are_numbered_by_month(original: Function) -> Function:
+    def by_month(value: Any, pattern: str = "") -> Any:
+        found = original(value, pattern)
+        return found and found.replace(day=found.month)
+
+    return by_month
 
 
 @mutant(

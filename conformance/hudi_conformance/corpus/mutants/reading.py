@@ -102,6 +102,17 @@ def _filter_ignored(_: Function) -> Function:
     return lambda _form, _row, _schema: True
 
 
+@mutant("no-filter-is-refused", "RD-012", "What is no filter finds every row.", "filters.evaluate")
+def _no_filter_is_refused(original: Function) -> Function:
+    def lenient(form: Any, row: Any, schema: Any) -> Any:
+        try:
+            return original(form, row, schema)
+        except Rejection:
+            return True
+
+    return lenient
+
+
 @mutant("projection-ignored", "RD-012", "All columns are answered.", "queries.chosen_schema")
 def _projection_ignored(original: Function) -> Function:
     return lambda stored, schema, selection: original(stored, schema, replace(selection, columns=None))

@@ -81,6 +81,44 @@ def _v6_compaction_beside_writers(_: Function) -> Function:
     return lambda _view: False
 
 
+@mutant("any-trigger-is-enough", "CP-008", "A compaction is due by commits or by time.", "services.compaction.is_due")
+def _any_trigger_is_enough(original: Function) -> Function:
+    def by_either(view: View, requested: InstantTime, settings: plans.Settings) -> bool:
+        kept = {key: value for key, value in settings.items() if "trigger" not in key}
+        return bool(original(view, requested, kept) or original(view, requested, settings))
+
+    return by_either
+
+
+@mutant(
+    "time-triggers-count-commits",
+    "CP-008",
+    "Triggers go by the number of commits.",
+    "services.compaction.is_due",
+)
+def _time_triggers_count_commits(original: Function) -> Function:
+    def by_number(view: View, requested: InstantTime, settings: plans.Settings) -> bool:
+        kept = {key: value for key, value in settings.items() if "trigger" not in key}
+        return bool(original(view, requested, kept))
+
+    return by_number
+
+
+@mutant("strategies-leave-nothing-out", "CP-013", "A plan takes every slice with logs.", "services.compaction.chosen")
+def _strategies_leave_nothing_out(_: Function) -> Function:
+    return lambda _, slices, __: slices
+
+
+@mutant(
+    "every-partition-is-clustered",
+    "CL-001",
+    "A clustering plan takes the small slices of every partition.",
+    "services.clustering.wanted_partitions",
+)
+def _every_partition_is_clustered(_: Function) -> Function:
+    return lambda partitions, _: tuple(sorted(partitions))
+
+
 @mutant(
     "log-compaction-over-a-gap",
     "LC-003",

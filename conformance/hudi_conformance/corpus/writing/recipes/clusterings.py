@@ -255,3 +255,49 @@ def replaces_only_rows_elsewhere(case: WritingCase) -> None:
     case.snapshot()
     case.run("clustering", DUE)
     case.state()
+
+
+_PLAN: Final = "hoodie.clustering.plan."
+_DATES: Final = ("2024/02/28", "2024/02/29", "2024/03/01", "2999/01/01")
+_CHOICES: Final[tuple[dict[str, str], ...]] = (
+    {"strategy.partition.selected": "2024/02/28,2999/01/01"},
+    {"strategy.partition.regex.pattern": "2024/02/.*"},
+    {"strategy.partition.regex.pattern": "2024"},
+    {"partition.filter.mode": "RECENT_DAYS"},
+    {
+        "partition.filter.mode": "RECENT_DAYS",
+        "strategy.daybased.lookback.partitions": "1",
+        "strategy.daybased.skipfromlatest.partitions": "1",
+    },
+    {"partition.filter.mode": "SELECTED_PARTITIONS", "strategy.cluster.begin.partition": "2024/02/29"},
+    {
+        "partition.filter.mode": "SELECTED_PARTITIONS",
+        "strategy.cluster.begin.partition": "2024/02/29",
+        "strategy.cluster.end.partition": "2024/03/01",
+    },
+    {"partition.filter.mode": "RECENT_DAYS", "strategy.partition.regex.pattern": "2024/.*"},
+)
+
+
+@writing(
+    "clustering/partitions",
+    (*shapes((6, 8), (COW,)), *shapes((9,), (MOR,))),
+    "CL-001 CL-003",
+    "every-partition-is-clustered",
+)
+def partitions(case: WritingCase) -> None:
+    """A plan takes the partitions that settings select, and leaves the groups of the others.
+
+    Given a table with four partitions that are days, each written since the last clustering.
+    When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches.
+    Then the slices of the selected partitions are replaced, those of the others are as they were.
+    """
+    keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
+    case.create()
+    for ts, choice in enumerate(_CHOICES):
+        case.write("insert", [ride(f"{ts}{key}", ts) for key in keys])
+        plan_step = case.schedule("clustering", {**DUE, **{_PLAN + name: value for name, value in choice.items()}})
+        if choice != {"strategy.partition.regex.pattern": "2024"}:
+            case.execute(plan_step, DUE)
+        case.slices()
+    case.state()

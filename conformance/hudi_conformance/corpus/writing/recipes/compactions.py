@@ -1,5 +1,6 @@
 """Compactions: planned and carried out apart, beside a writer, tried again; what they write and how they complete."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import KEYS, fleet, ride, rides
@@ -232,4 +233,93 @@ def copy_on_write(case: WritingCase) -> None:
     case.write("insert", fleet(10))
     case.write("upsert", rides(20, ("r01", "r11")))
     case.schedule("compaction", DUE, reject="CONFIG_INVALID")
+    case.state()
+
+
+_TRIGGER: Final = "hoodie.compact.inline.trigger.strategy"
+_COMMITS: Final = "hoodie.compact.inline.max.delta.commits"
+_SECONDS: Final = "hoodie.compact.inline.max.delta.seconds"
+_NEVER: Final = "100000"
+
+
+def _not_yet(case: WritingCase, *every: Mapping[str, str]) -> None:
+    for configs in every:
+        case.schedule("compaction", configs)
+    case.timeline()
+
+
+@writing("compaction/triggers", TABLES, "CP-008", "any-trigger-is-enough time-triggers-count-commits")
+def triggers(case: WritingCase) -> None:
+    """A compaction is due by commits, by time, by both or by either, as the trigger says.
+
+    Given a table with three deltacommits, and settings by which time or commits are enough or are not.
+    When a compaction is planned by each trigger, before and after one that waits and one that has completed.
+    Then there is a plan only where what the trigger goes by is enough; the one that waits counts for one trigger alone.
+    """
+    many, late = {_COMMITS: "3", _SECONDS: _NEVER}, {_COMMITS: "4", _SECONDS: "0"}
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", [*rides(20, ("r01", "r02", "駅-06")), ride("r11", 5, rider="late")])
+    case.write("upsert", rides(20, ("r03",)))
+    _not_yet(
+        case,
+        {**many, _TRIGGER: "TIME_ELAPSED"},
+        {**many, _TRIGGER: "NUM_AND_TIME"},
+        {**late, _TRIGGER: "NUM_AND_TIME"},
+        {**late, _TRIGGER: "NUM_COMMITS"},
+        {_COMMITS: "4", _SECONDS: _NEVER, _TRIGGER: "NUM_OR_TIME"},
+    )
+    plan = case.schedule("compaction", {**late, _TRIGGER: "NUM_OR_TIME"})
+    case.timeline()
+    case.write("upsert", [ride("r15@bergen", 30), *rides(30, ("r04", "r12"))])
+    case.write("upsert", [ride("r15@bergen", 40), *rides(40, ("r04",))])
+    _not_yet(case, {_COMMITS: "3", _TRIGGER: "NUM_COMMITS_AFTER_LAST_REQUEST"})
+    second = case.schedule("compaction", {_COMMITS: "2", _TRIGGER: "NUM_COMMITS_AFTER_LAST_REQUEST"})
+    case.timeline()
+    case.execute(plan, DUE)
+    case.execute(second, DUE)
+    case.write("upsert", rides(50, ("r01", "r11")))
+    _not_yet(case, {_COMMITS: "2", _SECONDS: "0", _TRIGGER: "NUM_AND_TIME"})
+    case.run("compaction", {_COMMITS: "1", _SECONDS: "0", _TRIGGER: "NUM_AND_TIME"})
+    case.write("upsert", rides(60, ("r02", "r12")))
+    case.run("compaction", {_COMMITS: "9", _SECONDS: "0", _TRIGGER: "TIME_ELAPSED"})
+    case.optimized()
+    case.state()
+
+
+_STRATEGY: Final = "hoodie.compaction.strategy"
+_DAYS: Final = "hoodie.compaction.daybased.target.partitions"
+_OF: Final = "org.apache.hudi.table.action.compact.strategy."
+_DATES: Final = ("2024/02/28", "2024/02/29", "2999/01/01")
+
+
+def _by(name: str, **settings: str) -> dict[str, str]:
+    named = {f"hoodie.compaction.{key}": value for key, value in settings.items()}
+    return {**DUE, _STRATEGY: f"{_OF}{name}CompactionStrategy", **named}
+
+
+@writing("compaction/strategies", TABLES, "CP-013 CP-003", "strategies-leave-nothing-out")
+def strategies(case: WritingCase) -> None:
+    """A plan takes the slices that a strategy selects, and the others keep their logs.
+
+    Given a table with partitions of three days, and logs in each of them.
+    When compactions are planned by the newest days, by number of logs, by a pattern and by two strategies in turn.
+    Then each compacts what the strategy selects, base files and the slices of a snapshot show which.
+    """
+    keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
+    case.create()
+    case.write("insert", [ride(key, 10) for key in keys])
+
+    def compacted(ts: int, configs: Mapping[str, str]) -> None:
+        case.write("upsert", [ride(key, ts) for key in keys])
+        case.run("compaction", configs)
+        case.optimized()
+        case.slices()
+
+    compacted(20, _by("DayBased", **{"daybased.target.partitions": "1"}))
+    compacted(30, _by("LogFileNumBased", **{"logfile.num.threshold": "2"}))
+    compacted(60, _by("PartitionRegexBased", **{"partition.path.regex": "02/2[0-8]"}))
+    several = f"{_OF}DayBasedCompactionStrategy,{_OF}LogFileNumBasedCompactionStrategy"
+    compacted(70, {**DUE, _STRATEGY: several, _DAYS: "2", "hoodie.compaction.logfile.num.threshold": "2"})
+    compacted(80, _by("UnBounded"))
     case.state()

@@ -255,6 +255,86 @@ def unknown_statistics(case: WritingCase) -> None:
     query_filters(case, *forms)
 
 
+_MOMENTS: Final[tuple[tuple[str, str, dict[str, Any], tuple[Any, ...]], ...]] = (
+    ("year", "seen", {}, (1969, 2024)),
+    ("month", "day", {}, (2, 12)),
+    ("day", "seen", {}, (29, 31)),
+    ("hour", "at", {}, (0, 23)),
+    ("date_format", "seen", {"format": "yyyy/MM 'h'HH"}, ("2024/02 h23", "1969/12 h23")),
+    ("from_unixtime", "ts", {"format": "HH:mm:ss"}, ("00:00:10", "00:01:40")),
+    ("unix_timestamp", "seen", {}, ("-1", "0")),
+    ("to_date", "stamp", {"format": "dd.MM.yyyy"}, ("2024-02-29", "1970-01-01")),
+    ("to_timestamp", "day", {}, ("2024-02-29T00:00:00.000000Z", "1969-12-31T00:00:00.000000Z")),
+    ("date_add", "day", {"days": 1}, ("2024-03-01", "1970-01-01")),
+    ("date_sub", "seen", {"days": 60}, ("2023-12-31", "1969-11-01")),
+)
+_TEXTS: Final[tuple[tuple[str, str, dict[str, Any], tuple[Any, ...]], ...]] = (
+    ("lower", "rider", {}, ("ann lee", "ärger")),
+    ("upper", "rider", {}, ("ANN LEE", " STRASSE 7 ")),
+    ("substring", "rider", {"pos": 2, "len": 3}, ("nn ", "str")),
+    ("substring", "id", {"pos": -2}, ("01", "駅6")),
+    ("trim", "rider", {}, ("straße 7", "x")),
+    ("ltrim", "rider", {"trimString": " A"}, ("nn Lee", "straße 7 ")),
+    ("rtrim", "rider", {"trimString": "e7 "}, ("Ann L", " straß")),
+    ("length", "rider", {}, (7, 0)),
+    ("regexp_replace", "rider", {"pattern": "([a-z]+) ", "replacement": "$1-"}, ("Ann-Lee", " straße 7 ")),
+    ("regexp_extract", "stamp", {"pattern": "([0-9]+)[.]([0-9]+)", "idx": 2}, ("02", "")),
+)
+_OF_FUNCTIONS: Final = {"moments": _MOMENTS, "texts": _TEXTS}
+_WITH_TEXTS: Final = Schema((*RIDES.fields, Field("at", "local-timestamp-micros"), Field("stamp", "string")))
+
+
+def _at(key: str, ts: int, seen: dt.datetime | None, rider: str | None, stamp: str | None) -> Row:
+    at, day = seen and seen.replace(tzinfo=None), seen and seen.date()
+    return ride(key, ts, seen=seen, at=at, day=day, rider=rider, stamp=stamp)
+
+
+@writing(
+    "indexes/functions",
+    (
+        *shapes((9,), (COW,), configs=KEPT, label="moments"),
+        *shapes((8,), (MOR,), configs=KEPT, label="moments"),
+        *shapes((9,), (MOR,), configs=KEPT, label="texts"),
+        *shapes((8,), (COW,), configs=KEPT, label="texts"),
+    ),
+    f"IX-040 IX-041 IX-051 MT-013 {_CLAUSES}",
+    "arguments-of-functions-ignored",
+)
+def functions(case: WritingCase) -> None:
+    """Every function of a column may be compared and indexed, with what it takes beside the column.
+
+    Given rides before and after 1970, at the ends of a day and of a leap year's February, and texts of many kinds.
+    When an index is made of each function, filters ask for its results, and rides change, are deleted and come again.
+    Then each filter finds the rides whose values give its results, a null gives none, and the indexes hold no other.
+    """
+    leap = dt.datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=dt.UTC)
+    before = dt.datetime(1969, 12, 31, 23, 59, 58, 500_000, tzinfo=dt.UTC)
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    case.schema = _WITH_TEXTS
+    case.create()
+    rows = [_at("r01", 10, leap, "Ann Lee", "29.02.2024"), _at("r02", 100, None, None, None)]
+    rows += [_at("r11", 10, before, " straße 7 ", "31.12.1969"), _at("駅6@bergen", 100, epoch, "", "x")]
+    case.write("insert", rows)
+    tried = _OF_FUNCTIONS[case.shape.label]
+    forms: list[Any] = []
+    for number, (name, column, options, values) in enumerate(tried):
+        kind = "bloom_filters" if number % 4 == 3 else "column_stats"
+        parts: dict[str, Any] = {"index": f"of_{number}", "kind": kind, "columns": [column], "function": name}
+        case.service("create_index", **(parts | ({"index_options": options} if options else {})))
+        result: Any = ["fn", name, column, *options.values()]
+        forms += [[result, "=", values[0]], ["or", [result, ">", values[1]], [result, "is_null"]]]
+    for form in forms[::2]:
+        case.filtered(form)
+    case.write("upsert", [_at("r02", 110, before, "ÄRGER", "28.02.2024"), _at("r01", 20, epoch, "Bob", None)])
+    case.write("delete", [_at("r11", 20, None, None, None)])
+    for form in forms[1::2]:
+        case.filtered(form)
+    case.sound()
+    case.state()
+    if tried is _MOMENTS:
+        case.shows(kills="days-are-numbered-by-month")
+
+
 def _failed(case: WritingCase) -> Done:
     """A write that has made its files, and dies."""
     started = case.begin("failed", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)

@@ -213,6 +213,99 @@ def every_type(case: WritingCase) -> None:
     case.sound()
 
 
+def _of_all_types(case: WritingCase) -> None:
+    """Eight rows of every logical type, four of them written again."""
+    case.schema = ALL_TYPES
+    case.create()
+    keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
+    case.write("insert", [row_of_all_types(key, city, 10, number) for number, (key, city) in enumerate(keys)])
+    case.write("upsert", [row_of_all_types(key, city, 20, number + 3) for number, (key, city) in enumerate(keys[:4])])
+
+
+_MOMENT: Final = "1972-03-06T23:59:59"
+_WANTED: Final[tuple[Any, ...]] = (
+    ["flag", "=", True],
+    ["flag", "!=", True],
+    ["small", "in", [-(2**31), 7]],
+    ["small", "in", [*range(40), 2**31 - 1]],
+    ["not", ["small", "in", [*range(40), 50]]],
+    ["small", "in", []],
+    ["small", ">", 2**31 - 2],
+    ["ts", "<=", 10],
+    ["amount", "<", "0"],
+    ["amount", "=", "-1234567890123456.789"],
+    ["amount", ">=", 5],
+    ["amount", "in", ["1234567890123456.78900", "0"]],
+    ["bytes", "=", "0001FF"],
+    ["bytes", ">", "0003"],
+    ["day", "<", "1582-10-16"],
+    ["day", "in", ["9999-12-31"]],
+    ["noon", ">=", "23:59:59.999996"],
+    ["noon", "!=", "23:59:59.999998"],
+    ["seen", "<=", f"{_MOMENT}.000001Z"],
+    ["seen", ">", "1971-02-04T23:59:59.999999Z"],
+    ["seen_ms", "=", f"{_MOMENT[:-2]}59.003000Z"],
+    ["local", ">", f"{_MOMENT}.000000"],
+    ["id", ">=", "t6"],
+    ["city", "!=", "oslo"],
+    ["tags", "is_null"],
+    ["counts", "is_not_null"],
+    ["place", "is_null"],
+    ["not", ["or", ["flag", "is_null"], ["amount", "is_null"], ["bytes", "is_null"]]],
+    ["and", ["flag", "is_not_null"], ["small", "<", 7], ["not", ["id", "=", "t1"]]],
+    ["or", ["and", ["flag", "=", False], ["noon", "is_not_null"]], ["small", "=", 7]],
+)
+_REFUSED: Final[tuple[Any, ...]] = (
+    *(["nobody", "=", 1], ["small", "like", 1], ["small", "="], ["small"], ["and"], ["not", ["small", "=", 1], []]),
+    *(["small", "in", 1], [["fn", "sqrt", "small"], "=", 1], [["fn", "lower", "small"], "=", "x"], [3, "=", 1]),
+    *(["small", "=", "x"], ["small", "=", 1.5], ["small", "=", True], ["id", "=", 5], ["flag", "=", 1]),
+    *(["amount", "=", "much"], ["amount", "=", 1.5], ["bytes", "=", "0g"], ["day", "=", "2024-02-30"]),
+    *(
+        ["day", "=", 5],
+        ["noon", "=", "25:00:00.000000"],
+        ["seen", "<", "2024-01-01T00:00:00.000000"],
+        ["ts", "=", "1.5"],
+    ),
+    *([["fn", "date_add", "day"], "is_null"], [["fn", "from_unixtime", "id"], "is_null"], ["tags", "=", 1]),
+)
+
+
+@writing(
+    "typed/filtered",
+    (
+        *shapes((9,), (MOR,)),
+        *shapes((6,), (COW,)),
+        *shapes((8,), (COW,), configs=WITH_STATISTICS, label="indexed"),
+    ),
+    "RD-012 IX-051 DM-001",
+    "filter-ignored",
+)
+def filtered(case: WritingCase) -> None:
+    """Values of every type are compared in their type, and a null leaves a comparison unknown.
+
+    Given rows of every logical type with nulls, the ends of ranges, dates before 1600 and decimals of many digits.
+    When filters compare each column, with values between, with several, with none, with null, and combine them.
+    Then each finds the rows for which it is true.
+    """
+    _of_all_types(case)
+    for form in _WANTED:
+        case.filtered(form)
+
+
+@writing("typed/filters_refused", shapes((9,), (MOR,)), "RD-012", "no-filter-is-refused")
+def filters_refused(case: WritingCase) -> None:
+    """What is no filter of the table is refused.
+
+    Given rows of every logical type.
+    When filters name no column, no operator or no function, or give a value that is not of the column's type.
+    Then each is refused, and none finds a row.
+    """
+    _of_all_types(case)
+    for form in _REFUSED:
+        case.query("read_snapshot", filter=form, reject="CONFIG_INVALID")
+    case.snapshot()
+
+
 _NAMED: Final = Schema(
     (
         Field("who", "struct<id:string,city:string>"),
