@@ -220,6 +220,14 @@ def with_meta_fields(properties: Mapping[str, str]) -> Mapping[str, str]:
     return {**properties, POPULATED: str(mode == "ALL").lower()} if mode else properties
 
 
+def mode_of_meta_fields(stated: Mapping[str, str]) -> dict[str, str]:
+    """[Draft, v10] Which meta fields a table keeps, all or none, by the switch of earlier versions.
+
+    Clauses: NL-015, NL-020.
+    """
+    return {META_FIELDS_MODE: "ALL" if is_true(stated, POPULATED) else "NONE"}
+
+
 def timeline_layout(properties: Mapping[str, str]) -> int:
     """The timeline layout, 1 or 2: as the properties say, else as the table version has it.
 

@@ -3,15 +3,7 @@
 import zlib
 from collections.abc import Mapping
 
-from hudi_model.configuration import (
-    META_FIELDS_MODE,
-    POPULATED,
-    TABLE_TYPES,
-    Configuration,
-    configure,
-    is_true,
-    property_value,
-)
+from hudi_model.configuration import TABLE_TYPES, Configuration, configure, mode_of_meta_fields, property_value
 from hudi_model.files import Field, Schema
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy, persisted_mode
 from hudi_model.merge_rules import (
@@ -169,14 +161,6 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
         "hoodie.table.keygenerator.type": generator_type,
         MODE: mode,
     }
-
-
-def mode_of_meta_fields(stated: Mapping[str, str]) -> dict[str, str]:
-    """[Draft, v10] Which meta fields a table keeps, all or none, by the switch of earlier versions.
-
-    Clauses: NL-015, NL-020.
-    """
-    return {META_FIELDS_MODE: "ALL" if is_true(stated, POPULATED) else "NONE"}
 
 
 def generator(stated: Mapping[str, str]) -> str:

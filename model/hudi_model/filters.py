@@ -3,7 +3,7 @@
 import datetime as dt
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -33,48 +33,38 @@ def day_of(value: Any, pattern: str = "") -> dt.date | None:
     """The day of a date, of a moment, or of a text that begins with one or has the form of a pattern."""
     if not isinstance(value, str):
         return dt.date(value.year, value.month, value.day)
-    if pattern:
-        found = moment_of(value, pattern)
-        return found and found.date()
     named = DAY.fullmatch(value)
-    try:
-        return dt.date(*(int(one or 1) for one in named.groups()[:3])) if named else None
-    except ValueError:
-        return None
+    parts = zip(PARTS.values(), named.groups()[:3], strict=False) if named else ()
+    found = moment_of(value, pattern) if pattern else moment(parts) if named else None
+    return found.date() if found else None
 
 
 def moment_of(value: Any, pattern: str = "") -> dt.datetime | None:
-    """A moment, the midnight of a date, or what a text says: in the form of a pattern, or as one that is cast."""
-    if isinstance(value, str) and not pattern:
-        return cast(value)
-    if isinstance(value, str):
-        found = re.fullmatch(PIECES.sub(as_group, pattern), value)
-        return None if found is None else moment({name: int(text) for name, text in found.groupdict().items()})
-    if isinstance(value, dt.datetime):
-        return value.replace(tzinfo=dt.UTC)
-    return dt.datetime(value.year, value.month, value.day, tzinfo=dt.UTC)
+    """A moment, the midnight of a date, or what a text says: in the form of a pattern, or as one that is cast.
 
-
-def cast(text: str) -> dt.datetime | None:
-    """The moment of a text that is a day, alone or with a time.
-
-    Raises: Unsupported for other times: a release takes zones and more.
+    Raises: Unsupported for a text with another time: a release takes zones and more.
     """
-    day, named = day_of(text), DAY.fullmatch(text)
-    if day is None or named is None:
+    if not isinstance(value, str):
+        whole = value if isinstance(value, dt.datetime) else dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001
+        return whole.replace(tzinfo=dt.UTC)
+    if pattern:
+        found = re.fullmatch(PIECES.sub(as_group, pattern), value)
+        return moment(found.groupdict().items()) if found else None
+    named = DAY.fullmatch(value)
+    if named is None or day_of(value) is None:
         return None
-    found = TIME.fullmatch((named[4] or "0:0:0").rstrip())
-    if found is None:
+    time = TIME.fullmatch((named[4] or "0:0:0").rstrip())
+    if time is None:
         raise Unsupported("timestamp-text")
-    parts = dict(zip(("hour", "minute", "second"), map(int, found.groups()[:3]), strict=True))
-    whole = {"year": day.year, "month": day.month, "day": day.day, **parts}
-    return moment({**whole, "microsecond": int((found[4] or "").ljust(6, "0"))})
+    parts = (*named.groups()[:3], *time.groups()[:3], (time[4] or "").ljust(6, "0"))
+    return moment(zip((*PARTS.values(), "microsecond"), parts, strict=True))
 
 
-def moment(parts: Mapping[str, int]) -> dt.datetime | None:
-    """What the parts of a text say together."""
+def moment(parts: Iterable[tuple[str, str | None]]) -> dt.datetime | None:
+    """What the parts of a text say together; no moment where one is too great."""
+    stated = {name: int(text) for name, text in parts if text}
     try:
-        return dt.datetime(**{"year": 1970, "month": 1, "day": 1, **parts}, tzinfo=dt.UTC)
+        return dt.datetime(**{"year": 1970, "month": 1, "day": 1, **stated}, tzinfo=dt.UTC)
     except ValueError:
         return None
 
@@ -117,22 +107,10 @@ def seconds_of(value: Any, pattern: str = PATTERN) -> int | None:
     return None if found is None else int((found - EPOCH) / dt.timedelta(seconds=1))
 
 
-def shifted(value: Any, days: int) -> dt.date | None:
-    """The day so many days later."""
-    found = day_of(value)
-    return found and found + dt.timedelta(days=days)
-
-
 def part_of(value: str, start: int = 1, length: int = 2**31 - 1) -> str:
     """A text from a place on, counted from 1, or from its end where that is below zero."""
     first = start - 1 if start > 0 else start + len(value) if start < 0 else 0
     return value[max(first, 0) : max(first + length, 0)]
-
-
-def extracted(value: str, pattern: str, group: int = 1) -> str:
-    """A group of the first match; nothing where there is none."""
-    found = re.search(pattern, value, re.ASCII)
-    return (found[group] or "") if found else ""
 
 
 def replaced(value: str, pattern: str, replacement: str) -> str:
@@ -151,8 +129,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "unix_timestamp": seconds_of,
     "to_date": day_of,
     "to_timestamp": moment_of,
-    "date_add": shifted,
-    "date_sub": lambda value, days: shifted(value, -days),
+    "date_add": lambda value, days: (found := day_of(value)) and found + dt.timedelta(days=days),
+    "date_sub": lambda value, days: (found := day_of(value)) and found - dt.timedelta(days=days),
     "lower": lambda value: value.lower(),
     "upper": lambda value: value.upper(),
     "substring": part_of,
@@ -161,7 +139,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "rtrim": lambda value, letters=" ": value.rstrip(letters),
     "length": len,
     "regexp_replace": replaced,
-    "regexp_extract": extracted,
+    "regexp_extract": lambda value, form, group=1: ((found := re.search(form, value, re.ASCII)) and found[group]) or "",
 }
 """What takes a column's value, and what a filter or an index states beside it.
 

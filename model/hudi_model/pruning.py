@@ -134,11 +134,8 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
     def ranges(function: Function, column: str) -> list[list[Any]]:
         if not is_unchanged(view.table, column):
             return []
-        own = (
-            rows
-            for one, rows in known.values()
-            if (one.kind, one.function, one.arguments) == ("column_stats", *function)
-        )
+        wanted = ("column_stats", *function)
+        own = (rows for one, rows in known.values() if (one.kind, one.function, one.arguments) == wanted)
         statistics = [slice_statistics(view, found, rows, column) for rows in own]
         if function == IDENTITY and "partition_stats" in known:
             statistics.append(together([known["partition_stats"][1].get(joined(column, where))]))

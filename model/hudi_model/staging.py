@@ -163,10 +163,8 @@ def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested:
         before = own_columns(one.before) if mode != "OP_KEY_ONLY" else None
         after = own_columns(one.after) if mode == "DATA_BEFORE_AFTER" else None
         logged.append(CdcRecord(one.operation, one.key, before, after))
-    named, kind = (
-        (change.group[1], requested, 1, FIRST_ATTEMPT),
-        "cdc" if writes_native_logs(view.configuration) else "",
-    )
+    kind = "cdc" if writes_native_logs(view.configuration) else ""
+    named = change.group[1], requested, 1, FIRST_ATTEMPT
     name = native_log_name(*named, kind) if kind else log_file_name(*named, cdc=True)
     blocks = (CdcBlock(requested, tuple(logged)),)
     return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, blocks, native=kind)
@@ -227,10 +225,8 @@ def native_logs_of(configuration: Configuration, staged: Staged) -> tuple[Staged
         name = native_log_name(log.file_id, log.instant, version, log.write_token, kind)
         file = replace(log, version=version, name=name, blocks=(block,), native=kind)
         own = replace(staged.stat, path=path_of(file), deletes=staged.stat.deletes if is_delete else 0)
-        rows = (
-            {} if made or is_delete else {name: getattr(staged.stat, name) for name in ("writes", "inserts", "updates")}
-        )
-        own = replace(own, **{"writes": 0, "inserts": 0, "updates": 0, **rows})
+        if made or is_delete:
+            own = replace(own, writes=0, inserts=0, updates=0)
         made.append(replace(staged, file=file, stat=own))
     return tuple(made)
 

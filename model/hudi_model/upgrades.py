@@ -12,6 +12,7 @@ from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import (
     META_FIELDS_MODE,
     POPULATED,
+    mode_of_meta_fields,
     property_names,
     property_value,
     timeline_layout,
@@ -27,7 +28,6 @@ from hudi_model.creation import (
     PARTITION,
     PAYLOAD,
     STRATEGY,
-    mode_of_meta_fields,
     version_9_properties,
 )
 from hudi_model.effects import Effect, Effects, generate_shared, perform, timeline_file_name

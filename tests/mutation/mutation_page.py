@@ -80,7 +80,7 @@ _SPECS: Final = """
 ## The TLA+ modules
 
 Of what `Next` reaches each condition is dropped or negated, each change left out, the step of each action replaced by
-any. TLC does the declared runs: one that comes out otherwise kills the mutant.
+any. TLC does the declared runs: one that gives another result kills the mutant.
 """
 
 

@@ -32,7 +32,8 @@ from mutation_targets import (
     SampleSizes,
 )
 from results import NOT_TRIED, SPECS, SURVIVED, Result, keep, kept
-from spec_mutants import FOLDER, judged, modules_of, spec_mutants
+from spec_mutants import FOLDER, modules_of, spec_mutants
+from spec_mutants import try_mutants as try_spec_mutants
 
 Key: TypeAlias = tuple[str, str, str, int]
 _SIZES: Mapping[str, SampleSizes] = {"some": SIZES, "survivors": SURVIVOR_SIZES, "corpus": CORPUS_SIZES}
@@ -124,7 +125,7 @@ def specs(
         keep(current, SPECS)
 
     with typer.progressbar(length=len(tried), label="mutants") as bar:
-        judged(folder, tried, lambda result: (done(result), bar.update(1)), jobs)
+        try_spec_mutants(folder, tried, lambda result: (done(result), bar.update(1)), jobs)
     write_page()
 
 

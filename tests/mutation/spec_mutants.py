@@ -1,7 +1,7 @@
 """Mutants of the TLA+ modules: what `Next` does with one of its conditions dropped, negated, or one change left out.
 
-SANY parses the modules; what it says of levels tells a condition from a change. TLC then does the declared runs of each
-mutated module: a run that comes out otherwise than declared kills the mutant.
+SANY parses the modules; by the levels that it states a condition is no change. TLC then does the declared runs of each
+mutated module: a run that gives another result than declared kills the mutant.
 """
 
 import shutil
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SpecMutant:
-    """A module with one change, and who has it: the modules whose runs are asked."""
+    """A module with one change, and the modules that have it, whose runs decide."""
 
     result: Result
     file: str
@@ -83,26 +83,26 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
     return sorted(made, key=lambda one: (one.result.module, one.result.line, one.result.operator))
 
 
-def judged(folder: Path, mutants: Sequence[SpecMutant], done: Callable[[Result], None], jobs: int = 2) -> None:
-    """What becomes of mutants, each as it is known: the quickest runs first, until one comes out otherwise."""
+def try_mutants(folder: Path, mutants: Sequence[SpecMutant], done: Callable[[Result], None], jobs: int = 2) -> None:
+    """What becomes of mutants, each as it is known: the quickest runs first, until one gives another result."""
     modules = {name for one in mutants for name in one.checked}
     runs = [run for run in load_manifest(folder).runs if run.module in modules and not run.soak]
     with ThreadPoolExecutor(jobs) as pool:
         plain = {(one.run.module, one.run.name): one for one in pool.map(partial(run_tlc, folder), runs)}
         if wrong := [f"{one.run.name}: {one.fault}" for one in plain.values() if one.fault]:
-            raise ValueError(f"the modules as they are come out otherwise than declared: {'; '.join(wrong)}")
-        for result in pool.map(partial(_judged, folder, plain), mutants):
+            raise ValueError(f"the modules as they are give other results than declared: {'; '.join(wrong)}")
+        for result in pool.map(partial(_outcome, folder, plain), mutants):
             done(result)
 
 
-def _judged(folder: Path, plain: Mapping[tuple[str, str], Checked], mutant: SpecMutant) -> Result:
-    asked = [one for one in plain.values() if one.run.module in mutant.checked]
+def _outcome(folder: Path, plain: Mapping[tuple[str, str], Checked], mutant: SpecMutant) -> Result:
+    wanted = [one for one in plain.values() if one.run.module in mutant.checked]
     with tempfile.TemporaryDirectory(prefix="hudi-spec-mutant-") as place:
         mutated = Path(place) / "tla"
         shutil.copytree(folder, mutated)
         (mutated / f"{mutant.file}.tla").write_text(mutant.text, encoding="utf-8")
         # Of each module first its quickest run that must pass: most mutants end there.
-        for one in sorted(asked, key=lambda one: (one.run.violates is not None, one.seconds)):
+        for one in sorted(wanted, key=lambda one: (one.run.violates is not None, one.seconds)):
             checked = run_tlc(mutated, _limited(one))
             if checked.finding is None:
                 return replace(mutant.result, outcome=f"limit {one.run.module}: {one.run.name}")

@@ -13,7 +13,7 @@ from mutation_operators import OPERATORS, register
 from mutation_page import page
 from mutation_targets import ENGINE, MODULES, ROOT
 from results import SPECS, Result, kept
-from spec_mutants import FOLDER, judged, spec_mutants
+from spec_mutants import FOLDER, spec_mutants, try_mutants
 
 SOURCE = '''\
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def test_a_mutant_that_no_run_notices_survives(tmp_path: Path):
     chosen = {(7, "drop"), (9, "drop"), (11, "leave")}
     mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
     found: list[Result] = []
-    judged(folder, mutants, found.append)
+    try_mutants(folder, mutants, found.append)
     outcomes = {(one.becomes, one.outcome) for one in found}
     assert ("May == at < Last /\\ TRUE", "survived") in outcomes
     assert ("May == TRUE /\\ at >= 0", "run Counter: it counts to the last") in outcomes

@@ -153,7 +153,7 @@ def write_options(table: Path, release: str) -> dict[str, str]:
         **passed,
         **timed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
-        # A custom generator is told of each field what makes a folder of it.
+        # For a custom generator each field says what makes a folder of it.
         "hoodie.datasource.write.partitionpath.field": typed if generator.endswith(custom) else ",".join(partitions),
         "hoodie.datasource.write.keygenerator.class": generator,
         "hoodie.write.table.version": properties["hoodie.table.version"],

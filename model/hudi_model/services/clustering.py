@@ -30,6 +30,7 @@ from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
 
 STRATEGY = "hoodie.clustering.plan.strategy."
+DAYS = "skipfromlatest", "lookback"
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
@@ -94,6 +95,8 @@ def clustering_groups(view: View, settings: plans.Settings) -> Iterator[Clusteri
 def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tuple[str, ...]:
     """Those that are named, or all; of them those whose whole path has a pattern; of these what a filter leaves.
 
+    Days are the last partitions as text orders them, some of the very last left out.
+
     Raises: Unsupported for a filter that goes by the hour.
 
     Clauses: CL-001.
@@ -104,7 +107,8 @@ def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tu
     found = [one for one in found if not pattern or re.fullmatch(pattern, one)]
     match setting(settings, "hoodie.clustering.plan.partition.filter.mode"):
         case "RECENT_DAYS":
-            return tuple(newest(found, settings))
+            skipped, count = (number(settings, f"{STRATEGY}daybased.{name}.partitions") for name in DAYS)
+            return tuple(found[::-1][skipped:][:count])
         case "SELECTED_PARTITIONS":
             begin, end = (setting(settings, f"{STRATEGY}cluster.{name}.partition") for name in ("begin", "end"))
             return tuple(one for one in found if begin <= one and (not end or one <= end))
@@ -112,15 +116,6 @@ def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tu
             return tuple(found)
         case mode:
             raise Unsupported(f"clustering-filter-{mode}")
-
-
-def newest(partitions: Iterable[str], settings: plans.Settings) -> list[str]:
-    """The last of partitions as text orders them, some of the very last left out.
-
-    Clauses: CL-001.
-    """
-    skipped = number(settings, f"{STRATEGY}daybased.skipfromlatest.partitions")
-    return sorted(partitions, reverse=True)[skipped:][: number(settings, f"{STRATEGY}daybased.lookback.partitions")]
 
 
 def execute(table: Table, requested: InstantTime, completed: InstantTime, readings: Readings = RELEASED) -> Effects:

@@ -3,7 +3,6 @@
 import datetime as dt
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from hudi_model.actions import Action, CompactionPlan, State, WriteStat
@@ -60,68 +59,52 @@ def is_due(view: View, requested: InstantTime, settings: plans.Settings) -> bool
     name = setting(settings, "hoodie.compact.inline.trigger.strategy").upper()
     if name not in TRIGGERS:
         raise Rejection(Reason.CONFIG_INVALID, "CP-008", "hoodie.compact.inline.trigger.strategy", name)
-    last = last_compaction(view, pending=name == "NUM_COMMITS_AFTER_LAST_REQUEST")
-    since = deltacommits_after(view, last)
+    commits = visible_commits(view)
+    last = [one.requested for one in commits if one.action is Action.COMMIT]
+    if name == "NUM_COMMITS_AFTER_LAST_REQUEST":
+        last += [one.requested for one in view.timeline.instants if one.action is Action.COMPACTION]
+    deltas = (one for one in commits if one.action is Action.DELTA_COMMIT)
+    since = [one.requested for one in deltas if not last or completion(one) > max(last)]
     if not last and not since:
         return False
-    gone_by = moment_of(requested) - moment_of(last or since[0])
+    gone_by = moment_of(requested) - moment_of(max(last) if last else since[0])
     many = len(since) >= number(settings, "hoodie.compact.inline.max.delta.commits")
     return TRIGGERS[name](many, gone_by.total_seconds() >= number(settings, "hoodie.compact.inline.max.delta.seconds"))
 
 
-def last_compaction(view: View, *, pending: bool) -> InstantTime | None:
-    """When the last compaction was requested that has completed, or that waits, where those count as well.
-
-    Clauses: CP-008.
-    """
-    done = [one.requested for one in visible_commits(view) if one.action is Action.COMMIT]
-    waiting = [one.requested for one in view.timeline.instants if one.action is Action.COMPACTION]
-    return max([*done, *(waiting if pending else ())], default=None)
-
-
-def deltacommits_after(view: View, last: InstantTime | None) -> tuple[InstantTime, ...]:
-    """The deltacommits that completed after a compaction was requested; all where there was none.
-
-    Clauses: CP-008.
-    """
-    commits = (one for one in visible_commits(view) if one.action is Action.DELTA_COMMIT)
-    return tuple(one.requested for one in commits if last is None or completion(one) > last)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a strategy goes by beside the slices: the table's partitions and the settings."""
-
-    partitions: frozenset[str]
-    settings: plans.Settings
-
-
 Slices: TypeAlias = tuple[FileSlice, ...]
+Strategy: TypeAlias = Callable[[Slices, frozenset[str], plans.Settings], Slices]
+"""What is left of slices, given the table's partitions and the settings."""
 
 
-def with_many_logs(slices: Slices, choice: Choice) -> Slices:
+def with_many_logs(slices: Slices, _: frozenset[str], settings: plans.Settings) -> Slices:
     """Those with so many log files."""
-    least = number(choice.settings, "hoodie.compaction.logfile.num.threshold")
+    least = number(settings, "hoodie.compaction.logfile.num.threshold")
     return tuple(one for one in slices if len(one.log_files) >= least)
 
 
-def of_newest_days(slices: Slices, choice: Choice) -> Slices:
-    """Those in so many of the table's newest days."""
-    count = number(choice.settings, DAYS)
-    newest = sorted(choice.partitions, key=day_of_partition, reverse=True)[:count]
-    return tuple(one for one in slices if one.partition in newest)
+def of_newest_days(slices: Slices, partitions: frozenset[str], settings: plans.Settings) -> Slices:
+    """Those in so many of the table's newest days.
+
+    Raises: CONFIG_INVALID where the path of a partition is no day, its parts after slashes.
+    """
+    try:
+        newest = sorted(partitions, key=lambda one: dt.datetime.strptime(one, "%Y/%m/%d"), reverse=True)  # noqa: DTZ007
+    except ValueError as error:
+        raise Rejection(Reason.CONFIG_INVALID, "CP-013", "the partitions", str(error)) from None
+    days = newest[: number(settings, "hoodie.compaction.daybased.target.partitions")]
+    return tuple(one for one in slices if one.partition in days)
 
 
-def of_pattern(slices: Slices, choice: Choice) -> Slices:
+def of_pattern(slices: Slices, _: frozenset[str], settings: plans.Settings) -> Slices:
     """Those in partitions in whose paths a pattern is found."""
-    pattern = setting(choice.settings, "hoodie.compaction.partition.path.regex")
+    pattern = setting(settings, "hoodie.compaction.partition.path.regex")
     return tuple(one for one in slices if re.search(pattern, one.partition))
 
 
-DAYS = "hoodie.compaction.daybased.target.partitions"
-STRATEGIES: Mapping[str, Callable[[Slices, Choice], Slices]] = {
-    "LogFileSizeBasedCompactionStrategy": lambda slices, _: slices,
-    "UnBoundedCompactionStrategy": lambda slices, _: slices,
+STRATEGIES: Mapping[str, Strategy] = {
+    "LogFileSizeBasedCompactionStrategy": lambda slices, *_: slices,
+    "UnBoundedCompactionStrategy": lambda slices, *_: slices,
     "LogFileNumBasedCompactionStrategy": with_many_logs,
     "DayBasedCompactionStrategy": of_newest_days,
     "PartitionRegexBasedCompactionStrategy": of_pattern,
@@ -137,26 +120,12 @@ def chosen(view: View, slices: Slices, settings: plans.Settings) -> Slices:
     Clauses: CP-013.
     """
     partitions = frozenset(one.partition for one in snapshot_slices(view))
-    choice = Choice(partitions, settings)
     for named in setting(settings, "hoodie.compaction.strategy").split(","):
         name = named.strip().rpartition(".")[2]
         if name not in STRATEGIES:
             raise Unsupported("compaction-strategy")
-        slices = STRATEGIES[name](slices, choice)
+        slices = STRATEGIES[name](slices, partitions, settings)
     return slices
-
-
-def day_of_partition(partition: str) -> dt.date:
-    """The day that a partition's path says, its parts after slashes.
-
-    Raises: CONFIG_INVALID for a path that says none.
-
-    Clauses: CP-013.
-    """
-    try:
-        return dt.datetime.strptime(partition, "%Y/%m/%d").replace(tzinfo=dt.UTC).date()
-    except ValueError:
-        raise Rejection(Reason.CONFIG_INVALID, "CP-013", partition, "the partition is no day") from None
 
 
 def waits_for_writers(view: View) -> bool:

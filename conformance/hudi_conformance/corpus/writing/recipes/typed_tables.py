@@ -149,7 +149,7 @@ def indexed(case: WritingCase) -> None:
 
 
 @writing(
-    "typed/begun_in_bulk",
+    "typed/started_in_bulk",
     (
         *typed(("moment_keys", "decimal_keys", "two_keys"), (9,), (MOR,)),
         *typed(("date_keys", "moment_keys", "text_keys"), (6,), (COW,)),
@@ -158,7 +158,7 @@ def indexed(case: WritingCase) -> None:
     "DM-002 DM-031 OW-003 OW-012",
     "tagging-sees-nothing",
 )
-def begun_in_bulk(case: WritingCase) -> None:
+def started_in_bulk(case: WritingCase) -> None:
     """A bulk insert spells keys and partitions as every other operation does.
 
     Given rows of many types that a bulk insert wrote, in two writes.
