@@ -65,11 +65,12 @@ def is_due(view: View, requested: InstantTime, settings: plans.Settings) -> bool
         last += [one.requested for one in view.timeline.instants if one.action is Action.COMPACTION]
     deltas = (one for one in commits if one.action is Action.DELTA_COMMIT)
     since = [one.requested for one in deltas if not last or completion(one) > max(last)]
-    if not last and not since:
-        return False
-    gone_by = moment_of(requested) - moment_of(max(last) if last else since[0])
     many = len(since) >= number(settings, "hoodie.compact.inline.max.delta.commits")
-    return TRIGGERS[name](many, gone_by.total_seconds() >= number(settings, "hoodie.compact.inline.max.delta.seconds"))
+    patience = dt.timedelta(seconds=number(settings, "hoodie.compact.inline.max.delta.seconds"))
+    begin = max(last) if last else min(since, default=requested)
+    # The first instant of a metadata table is no date.
+    late = "TIME" in name and moment_of(requested) - moment_of(begin) >= patience
+    return TRIGGERS[name](many, late)
 
 
 Slices: TypeAlias = tuple[FileSlice, ...]
