@@ -1,5 +1,6 @@
 """Rules of the bytes of log files, broken: the frame of a block, its header, and what a block holds."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -153,12 +154,12 @@ def _blocks_are_of_their_file(original: Function) -> Function:
     "columns-in-order-of-names",
     "LF-022",
     "The columns of a block stand in the order of their names, not of its schema.",
-    "hudi_format.log.content._block_schema",
+    "hudi_format.log.content._schema_of",
 )
 def _columns_in_order_of_names(original: Function) -> Function:
-    def sorted_schema(*given: Any) -> dict[str, Any]:
-        schema = original(*given)
-        return {**schema, "fields": sorted(schema["fields"], key=lambda field: field["name"])}
+    def sorted_schema(*given: Any) -> str:
+        schema = json.loads(original(*given))
+        return json.dumps({**schema, "fields": sorted(schema["fields"], key=lambda field: field["name"])})
 
     return sorted_schema
 
