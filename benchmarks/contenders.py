@@ -75,23 +75,19 @@ class Contender(Protocol):
         """Find what is wrong with a table: nothing."""
 
 
+class NotOfferedError(RuntimeError):
+    """A contender is asked for what it cannot do: the table of work names it where it does not belong."""
+
+
 class _Refusing:
     """Refuses everything; a contender says what it can do."""
 
-    def write(self, inputs: Inputs, name: str, path: Path, operation: str, configs: Mapping[str, str]) -> None:
-        raise NotImplementedError
+    name: str
 
-    def serve(self, path: Path, service: str, params: Mapping[str, str], configs: Mapping[str, str]) -> None:
-        raise NotImplementedError
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise NotOfferedError(self.name)
 
-    def read(self, path: Path, question: Question) -> Digest | None:
-        raise NotImplementedError
-
-    def plan(self, path: Path, question: Question) -> None:
-        raise NotImplementedError
-
-    def check(self, path: Path, *, deep: bool) -> None:
-        raise NotImplementedError
+    write = serve = read = plan = check = _refuse
 
 
 _PLANNED: Final = {"compaction", "logcompaction", "clustering"}
@@ -280,14 +276,14 @@ class HudiRs(_Refusing):
         from hudi import HudiReadOptions, HudiTable  # noqa: PLC0415 - an optional package
 
         if question.begin is not None:
-            raise NotImplementedError("ranges")
+            raise NotOfferedError("ranges")
         options = HudiReadOptions()
         if question.columns is not None:
             options = options.with_projection(list(question.columns))
         if question.where is not None:
             compared = re.fullmatch(r"(\w+) (<|=) (\S+)", question.where)
             if compared is None:
-                raise NotImplementedError(question.where)
+                raise NotOfferedError(str(question.where))
             column, operator, value = compared.groups()
             options = options.with_filters([(column, operator, value)])
         rows = HudiTable(str(path)).read(options)

@@ -13,11 +13,12 @@ from hudi_conformance.corpus.writing.building import hold_to_kills, played
 from hudi_conformance.corpus.writing.in_process import ModelPool, ModelSession
 from hudi_conformance.corpus.writing.recipes import load_recipes
 from hudi_conformance.corpus.writing.registry import RECIPES
-from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
+from hudi_conformance.runner.adapter_pool import CHECKER, AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import READER, SERVICER, WRITER, Case
 from hudi_conformance.runner.cases import load_cases, load_golden_cases, load_tables
+from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.instant_order import TimeRules
 from hudi_conformance.runner.normalized_answers import InstantNames
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
@@ -89,8 +90,10 @@ class _Deaf(ModelSession):
 def test_a_reader_that_sees_something_else_fails_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a writer has written is read back by others, and their answers count."""
 
-    def session(self: ModelPool, adapter: AdapterConfig, process: int = 1) -> ModelSession:
-        return self._models.setdefault((adapter.name, process), (_Deaf if adapter.name == "model" else ModelSession)())
+    plain = ModelPool.session
+
+    def session(self: ModelPool, adapter: AdapterConfig, process: int = 1) -> InProcess:
+        return _Deaf() if adapter.name == CHECKER else plain(self, adapter, process)
 
     monkeypatch.setattr(ModelPool, "session", session)
     outcome = played(_case("single/upsert_mor_v9"))

@@ -52,6 +52,7 @@ ALGORITHMS: Final = {
     "test_schema_scans": "spark",
     "test_schema_values": "schema",
     "test_slicing_groups": "table_state",
+    "test_spark": "spark",
     "test_tagging": "keys",
     "test_tagging_buckets": "keys",
     "test_tagging_hashes": "keys",
