@@ -215,10 +215,12 @@ class _Mute(ModelSession):
 def test_another_adapter_executes_ops_that_one_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that the reader of a case lacks is the writer's, a check that an adapter lacks is the checker's."""
 
+    sessions: dict[tuple[str, int], ModelSession] = {}
+
     class _Pool(ModelPool):
         def session(self, adapter: AdapterConfig, process: int = 1) -> ModelSession:
             kind = _Mute if adapter.name in {"reader", "played"} else ModelSession
-            return self._models.setdefault((adapter.name, process), kind())
+            return sessions.setdefault((adapter.name, process), kind())
 
     reader = AdapterConfig("reader", ("reader",))
     cast = _Pool()

@@ -17,7 +17,8 @@ from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
 
-_GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("*/*/table"))
+# The engine refuses tables of the draft version 10.
+_GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("v[4-9]/*/table"))
 # Tables of which a case asks what reading refuses, and none what a check says.
 _REFUSED = {
     "v9/bad_change_log_content": "LF-007",

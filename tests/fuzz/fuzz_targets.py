@@ -23,7 +23,7 @@ from hudi_format.base import files as base_files
 from hudi_format.hfile import blocks as hfile_blocks
 from hudi_format.hfile import reader, trailer
 from hudi_format.hfile.writer import write_hfile
-from hudi_format.log import blocks, changes, content, deletes, hfiles
+from hudi_format.log import blocks, changes, content, deletes, hfiles, native
 from hudi_format.schemas import arrow_schema
 from hudi_format.table import internal_schema, properties, table_properties
 from hudi_format.timeline import archived_log, commit_metadata, history, plans
@@ -64,6 +64,22 @@ def content_of(kind: blocks.BlockType) -> Callable[[bytes], None]:
         log_file(blocks.encode_block(kind, headers[0], data))
 
     return run
+
+
+def native_log(data: bytes) -> None:
+    """A log that is a whole Parquet file, as rows, as deletes and as changes."""
+    for name in map(names.parse_native_log_name, NATIVE_NAMES):
+        assert name is not None
+        block = native.read_native_log(data, name, "f")
+        allowed(native.native_rows, block, "f")
+        allowed(native.native_deletes, block, ("n",), "f")
+        allowed(native.native_changes, block, "f")
+
+
+def _native_logs() -> tuple[bytes, ...]:
+    header = {blocks.HeaderKey.INSTANT_TIME: "20250101000000000", blocks.HeaderKey.SCHEMA: '{"type":"record"}'}
+    rows = pa.table({native.RECORD_KEY: ["a", "b"], "n": [1, None]})
+    return (native.write_native_log(rows, header), native.write_native_log(rows.slice(0, 0), header))
 
 
 @cache
@@ -187,6 +203,7 @@ DATA_NAMES = (
     ".0f2e-0_20250101000000000.log.1_0-1-0.cdc",
     "00000001-0f2e-0_1-2-3_20250101000000000.orc",
 )
+NATIVE_NAMES = tuple(f"0f2e-0_0-1-0_20250101000000000_1.{kind}.parquet" for kind in ("log", "deletes", "cdc"))
 TIMELINE_NAMES = (
     "20250101000000000_20250101000000001.deltacommit",
     "20250101000000000.commit.requested",
@@ -320,6 +337,13 @@ TARGETS: tuple[Target, ...] = (
         fixed(*DATA_NAMES),
         (names.parse_data_file_name,),
     ),
+    Target(
+        "names of native logs",
+        lambda data: names.parse_native_log_name(text(data)),
+        fixed(*NATIVE_NAMES),
+        (names.parse_native_log_name,),
+    ),
+    Target("native logs", native_log, _native_logs, (native.read_native_log,)),
     Target(
         "names of timeline files",
         timeline_names,
