@@ -48,9 +48,9 @@ def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
     return tuple(case for case in cases if case.id in kept)
 
 
-def _length(case: Case) -> tuple[int, int]:
-    """How many steps do more than read, which take longest; how many there are."""
-    return sum(not step.op.startswith(("read_", "list_")) for step in case.steps), len(case.steps)
+def _length(case: Case) -> tuple[bool, int, int]:
+    """Whether it is of a draft, which few know; how many steps do more than read, which take longest; all steps."""
+    return bool(case.drafts), sum(not step.op.startswith(("read_", "list_")) for step in case.steps), len(case.steps)
 
 
 def _acts(case: Case) -> Iterator[tuple[str, ...]]:
