@@ -201,13 +201,12 @@ def pause(process: Process, shared: Shared, store: Store) -> tuple[Process, Shar
 
 
 def is_late(process: Process, local: LocalState, shared: Shared) -> bool:
-    """Whether a process is about to do what only the holder of the lock may, and another has taken the lock.
+    """Whether a process is about to do what only the holder of the lock may, and another took it while it was paused.
 
     Clauses: LK-002.
     """
-    return (
-        local.holds and shared.holder != process.name and isinstance(local.todo[0], CreateInstant | CommitMetadataTable)
-    )
+    is_lost = process.is_slow and local.holds and shared.holder != process.name
+    return is_lost and isinstance(local.todo[0], CreateInstant | CommitMetadataTable)
 
 
 def give_way(process: Process, local: LocalState) -> tuple[Process, LocalState]:
