@@ -1,6 +1,7 @@
 """Who is measured: the engine on Spark and in this process, Apache Hudi, hudi-rs, and Spark's own Parquet for scale."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -11,7 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hudi_adapter.protocol import Request
 from hudi_conformance.adapters import apache_hudi_services
-from hudi_spark import HudiTable, check_table, explain, read_arrow, read_changes, read_incremental, services_arrow
+from hudi_spark import (
+    HudiTable,
+    check_table,
+    explain,
+    read_arrow,
+    read_changes,
+    read_incremental,
+    services_arrow,
+    write_arrow,
+)
 from inputs import KEY, ORDERING, PARTITION, Inputs
 from measuring import Digest, Peak
 from sessions import CODEC, Sessions
@@ -90,10 +100,28 @@ class _Refusing:
     write = serve = read = plan = check = _refuse
 
 
+class _OnSpark(_Refusing, ABC):
+    """What answers with a frame of the session of the run."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def read(self, path: Path, question: Question) -> Digest | None:
+        """A digest of the frame."""
+        return _digest(self._frame(path, question), question)
+
+    def plan(self, path: Path, question: Question) -> None:
+        """Up to the partitions of the scan."""
+        self._frame(path, question).rdd.getNumPartitions()
+
+    @abstractmethod
+    def _frame(self, path: Path, question: Question) -> Any: ...
+
+
 _PLANNED: Final = {"compaction", "logcompaction", "clustering"}
 
 
-class ApacheHudi(_Refusing):
+class ApacheHudi(_OnSpark):
     """Apache Hudi: its row writer, its merger of Spark's own rows, its metadata table."""
 
     _SETTINGS: Final = {"hoodie.datasource.write.row.writer.enable": "true", "hoodie.metadata.enable": "true"}
@@ -105,8 +133,8 @@ class ApacheHudi(_Refusing):
     _READS: Final = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 
     def __init__(self, sessions: Sessions) -> None:
+        super().__init__(sessions)
         self.name = f"Apache Hudi {sessions.release}"
-        self._sessions = sessions
 
     def write(self, inputs: Inputs, name: str, path: Path, operation: str, configs: Mapping[str, str]) -> None:
         """As a data source."""
@@ -140,15 +168,8 @@ class ApacheHudi(_Refusing):
         else:
             apache_hudi_services.service(session, release, request("service", name=service))
 
-    def read(self, path: Path, question: Question) -> Digest:
-        """As a data source."""
-        return _digest(self._frame(path, question), question)
-
-    def plan(self, path: Path, question: Question) -> None:
-        """Up to the partitions of the scan."""
-        self._frame(path, question).rdd.getNumPartitions()
-
     def _frame(self, path: Path, question: Question) -> Any:
+        """As a data source."""
         reader = self._sessions.session.read.format("hudi").options(**self._READS)
         if question.begin is not None:
             reader = reader.option("hoodie.datasource.query.type", "incremental")
@@ -165,13 +186,10 @@ def _parallel(session: Any) -> dict[str, str]:
     return {f"hoodie.{name}.shuffle.parallelism": cores for name in names}
 
 
-class EngineOnSpark(_Refusing):
+class EngineOnSpark(_OnSpark):
     """The engine, its tasks run by Spark."""
 
     name = "engine on Spark"
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def write(self, inputs: Inputs, name: str, path: Path, operation: str, configs: Mapping[str, str]) -> None:
         """By the method of the operation's name."""
@@ -197,19 +215,12 @@ class EngineOnSpark(_Refusing):
         table = HudiTable(self._sessions.session, path)
         _serve(table, service, params, {**WRITES, **configs})
 
-    def read(self, path: Path, question: Question) -> Digest:
-        """By the methods of `HudiTable`."""
-        return _digest(self._frame(path, question), question)
-
-    def plan(self, path: Path, question: Question) -> None:
-        """Up to the partitions of the scan."""
-        self._frame(path, question).rdd.getNumPartitions()
-
     def check(self, path: Path, *, deep: bool) -> None:
         """By the table's own method."""
         _nothing_in(HudiTable(self._sessions.session, path).check(deep=deep))
 
     def _frame(self, path: Path, question: Question) -> Any:
+        """By the methods of `HudiTable`."""
         table = HudiTable(self._sessions.session, path)
         if question.changes:
             return table.changes(question.begin or "earliest")
@@ -241,8 +252,6 @@ class EngineInProcess(_Refusing):
 
     def write(self, inputs: Inputs, name: str, path: Path, operation: str, configs: Mapping[str, str]) -> None:
         """By `write_arrow`; the table is there."""
-        from hudi_spark import write_arrow  # noqa: PLC0415 - where it is measured
-
         write_arrow(path, pq.read_table(inputs.path(name)), operation=operation, configs={**WRITES, **configs})
 
     def serve(self, path: Path, service: str, params: Mapping[str, str], configs: Mapping[str, str]) -> None:
@@ -290,13 +299,10 @@ class HudiRs(_Refusing):
         return Digest(sum(batch.num_rows for batch in map(pa.record_batch, rows)))
 
 
-class PlainParquet(_Refusing):
+class PlainParquet(_OnSpark):
     """Spark's own Parquet: what rows cost without a table around them."""
 
     name = "plain Parquet"
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
 
     def write(self, inputs: Inputs, name: str, path: Path, operation: str, configs: Mapping[str, str]) -> None:  # noqa: ARG002
         """Partitioned as the tables are."""
@@ -305,7 +311,10 @@ class PlainParquet(_Refusing):
 
     def read(self, path: Path, question: Question) -> None:
         """The rows that the first write left; no digest, since some tables were updated."""
-        _digest(_chosen(self._sessions.session.read.parquet(str(path)), question), question)
+        super().read(path, question)
+
+    def _frame(self, path: Path, question: Question) -> Any:
+        return _chosen(self._sessions.session.read.parquet(str(path)), question)
 
 
 def _chosen(frame: Any, question: Question) -> Any:

@@ -76,19 +76,19 @@ def in_rounds(attempts: Mapping[str, Attempt], rounds: int, repeats: int = 0) ->
         AssertionError: two answers differ.
 
     """
-    turns = _Turns(attempts)
+    done = _Rounds(attempts)
     if rounds > 1:
-        turns.take(1)
-        turns.forget()
+        done.add(1)
+        done.forget()
     for _ in range(1 + repeats):
-        turns.take(rounds)
-        if not is_noisy(turns.times().values()):
+        done.add(rounds)
+        if not is_noisy(done.times().values()):
             break
-    return turns.times()
+    return done.times()
 
 
-class _Turns:
-    """The turns taken so far."""
+class _Rounds:
+    """The rounds done so far."""
 
     def __init__(self, attempts: Mapping[str, Attempt]) -> None:
         self._attempts = attempts
@@ -100,20 +100,20 @@ class _Turns:
         self.forget()
 
     def forget(self) -> None:
-        """The times, not the answers, of the turns so far."""
+        """The times, not the answers, of the rounds so far."""
         self._seconds = {name: [] for name in self._attempts}
         self._cpu = {name: [] for name in self._attempts}
 
-    def take(self, rounds: int) -> None:
+    def add(self, rounds: int) -> None:
         """So many rounds more."""
         for _ in range(rounds):
             order = list(self._attempts) if self._number % 2 == 0 else list(self._attempts)[::-1]
             self._number += 1
             for name in order:
                 if name not in self._refusals:
-                    self._turn(name)
+                    self._measure(name)
 
-    def _turn(self, name: str) -> None:
+    def _measure(self, name: str) -> None:
         try:
             spent, cpu, answer = _timed(self._attempts[name])
         except Exception as error:  # noqa: BLE001 - what cannot be done is a line of the report

@@ -33,9 +33,9 @@ RECORD_INDEX: Final = {
     "hoodie.metadata.record.index.enable": "true",
     "hoodie.metadata.global.record.level.index.enable": "true",
 }
-# A history of many commits archives, as tables do.
 EXTRAS: Final = {"": {}, "cdc": CDC, "index": RECORD_INDEX, "parquet": PARQUET_LOGS}
 """What else a table has: a change feed, a record index, logs in Parquet."""
+# A history of many commits archives, as tables do.
 ARCHIVES: Final = {"hoodie.archive.automatic": "true", "hoodie.clean.automatic": "true"}
 
 
@@ -72,15 +72,14 @@ class Tables:
 
         return self._once(f"{writer.name}-{kind}-{extra}", make)
 
-    def updated(self, kind: str, writer: Contender | None = None, extra: str = "") -> Path:
-        """A table, Apache Hudi's where no writer is named, with a new version of a tenth of its rows."""
-        by = writer or self.apache
+    def updated(self, kind: str, extra: str = "") -> Path:
+        """Apache Hudi's table with a new version of a tenth of its rows."""
 
         def make(path: Path) -> None:
-            self.copied(self.made(by, kind, extra)).rename(path)
-            by.write(self.inputs, "tenth", path, "upsert", {TYPE: kind, **EXTRAS[extra]})
+            self.copied(self.made(self.apache, kind, extra)).rename(path)
+            self.apache.write(self.inputs, "tenth", path, "upsert", {TYPE: kind, **EXTRAS[extra]})
 
-        return self._once(f"updated-{by.name}-{kind}-{extra}", make)
+        return self._once(f"updated-{kind}-{extra}", make)
 
     def changed_often(self, kind: str, extra: str, times: int) -> Path:
         """Apache Hudi's table after so many small upserts by the engine, in this process."""
@@ -116,24 +115,24 @@ class Tables:
 
         return self._once(f"commits-{commits}", make)
 
-    def saved(self, writer: Contender) -> Path:
-        """A writer's table with a savepoint before a tenth of its rows was updated."""
+    def saved(self) -> Path:
+        """Apache Hudi's table with a savepoint before a tenth of its rows was updated."""
 
         def make(path: Path) -> None:
-            self.copied(self.made(writer, MOR)).rename(path)
+            self.copied(self.made(self.apache, MOR)).rename(path)
             services_arrow(path).savepoint()
-            writer.write(self.inputs, "tenth", path, "upsert", {TYPE: MOR})
+            self.apache.write(self.inputs, "tenth", path, "upsert", {TYPE: MOR})
 
-        return self._once(f"saved-{writer.name}", make)
+        return self._once("saved", make)
 
-    def failed(self, writer: Contender) -> Path:
-        """A writer's table whose last write, of a tenth of the rows, did not complete."""
+    def failed(self) -> Path:
+        """Apache Hudi's table whose last write, of a tenth of the rows, did not complete."""
 
         def make(path: Path) -> None:
-            self.copied(self.updated(MOR, writer)).rename(path)
+            self.copied(self.updated(MOR)).rename(path)
             max(completed(path), key=lambda one: one.name).unlink()
 
-        return self._once(f"failed-{writer.name}", make)
+        return self._once("failed", make)
 
     def copied(self, table: Path) -> Path:
         """A copy of a table; data files, which no writer changes in place, are the same on disk."""

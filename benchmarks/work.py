@@ -111,28 +111,47 @@ def _lookups(sizes: Sizes) -> Iterator[Benchmark]:
 
 
 def _services(sizes: Sizes) -> Iterator[Benchmark]:
-    def served(service: str, table: Callable[[Tables, Contender], Path], configs: Mapping[str, str]) -> _Attempts:
+    def served(service: str, table: Callable[[Tables], Path], configs: Mapping[str, str]) -> _Attempts:
         return partial(_service, service, table, configs)
 
+    def updated(tables: Tables) -> Path:
+        return tables.updated(MOR)
+
+    def changed_often(tables: Tables) -> Path:
+        return tables.changed_often(COW, "", 20)
+
     small = f"{sizes.slices:,} small groups"
-    yield Benchmark("services", "compaction of a tenth", served("compaction", _updated, _COMPACTS), 0.15)
-    yield Benchmark(
-        "services", "log compaction of a tenth", served("logcompaction", _twice_updated, _COMPACTS_LOGS), 0.15
-    )
-    yield Benchmark("services", "clustering, sorted", served("clustering", _updated_cow, _CLUSTERS), 0.15)
-    yield Benchmark("services", f"compaction of {small}", served("compaction", _small, _COMPACTS), 0.15)
-    yield Benchmark("services", f"clustering of {small}", served("clustering", _small_bases, _CLUSTERS), 0.15)
-    yield Benchmark("services", "clean", served("clean", _changed_often, _CLEANS), 0.4)
-    yield Benchmark("services", "archive", served("archive", _changed_often, _ARCHIVES), 0.4)
-    yield Benchmark("services", "savepoint", served("savepoint", _updated, {}), 0.4)
-    yield Benchmark("services", "rollback of a tenth", partial(_undone, "rollback"), 0.4)
-    yield Benchmark("services", "restore of a tenth", partial(_undone, "restore"), 0.4)
+    for name, attempts, aim in (
+        ("compaction of a tenth", served("compaction", updated, _COMPACTS), 0.15),
+        (
+            "log compaction of a tenth",
+            served("logcompaction", lambda tables: tables.changed_often(MOR, "", 20), _COMPACTS_LOGS),
+            0.15,
+        ),
+        ("clustering, sorted", served("clustering", lambda tables: tables.updated(COW), _CLUSTERS), 0.15),
+        (
+            f"compaction of {small}",
+            served("compaction", lambda tables: tables.small_slices(sizes.slices), _COMPACTS),
+            0.15,
+        ),
+        (
+            f"clustering of {small}",
+            served("clustering", lambda tables: tables.small_slices(sizes.slices, logs=False), _CLUSTERS),
+            0.15,
+        ),
+        ("clean", served("clean", changed_often, _CLEANS), 0.4),
+        ("archive", served("archive", changed_often, _ARCHIVES), 0.4),
+        ("savepoint", served("savepoint", updated, {}), 0.4),
+        ("rollback of a tenth", _rolled_back, 0.4),
+        ("restore of a tenth", _restored, 0.4),
+    ):
+        yield Benchmark("services", name, attempts, aim)
 
 
 def _many_slices(sizes: Sizes) -> Iterator[Benchmark]:
     for count in sorted({sizes.slices // 10, sizes.slices}):
         title = f"snapshot of {count:,} small slices with logs"
-        yield Benchmark("many slices", title, partial(_of_small_slices, count, Question()), 0.4)
+        yield Benchmark("many slices", title, partial(_of_small_slices, count), 0.4)
     yield Benchmark("many slices", f"plan of {sizes.slices:,} slices", partial(_plan, sizes.slices, Question()), 0.4)
     filtered = Question(where="region = 'region-03'")
     title = f"plan of {sizes.slices:,} slices with a filter"
@@ -209,8 +228,8 @@ def _indexed(question: Question, tables: Tables) -> dict[str, Attempt]:
     return _readers(tables, tables.made(tables.apache, COW, "index"), question)
 
 
-def _of_small_slices(count: int, question: Question, tables: Tables) -> dict[str, Attempt]:
-    return _readers(tables, tables.small_slices(count), question)
+def _of_small_slices(count: int, tables: Tables) -> dict[str, Attempt]:
+    return _readers(tables, tables.small_slices(count), Question())
 
 
 def _plan(count: int, question: Question, tables: Tables) -> dict[str, Attempt]:
@@ -229,56 +248,30 @@ def _memory(kind: str, tables: Tables) -> dict[str, Attempt]:
     return {one.name: partial(partial, peak_of, one, table, Question()) for one in (tables.rust, tables.in_process)}
 
 
-def _updated(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.updated(MOR)
-
-
-def _updated_cow(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.updated(COW)
-
-
-def _twice_updated(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.changed_often(MOR, "", 20)
-
-
-def _changed_often(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.changed_often(COW, "", 20)
-
-
-def _small(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.small_slices(tables.sizes.slices)
-
-
-def _small_bases(tables: Tables, writer: Contender) -> Path:
-    del writer
-    return tables.small_slices(tables.sizes.slices, logs=False)
-
-
 def _service(
-    service: str, table: Callable[[Tables, Contender], Path], configs: Mapping[str, str], tables: Tables
+    service: str,
+    table: Callable[[Tables], Path],
+    configs: Mapping[str, str],
+    tables: Tables,
+    params_of: Callable[[Path], Mapping[str, str]] = lambda _: {},
 ) -> dict[str, Attempt]:
     """A table service on copies of one table."""
 
     def attempt(server: Contender) -> Callable[[], None]:
-        return partial(server.serve, _fresh(tables, table(tables, server)), service, {}, configs)
+        made = table(tables)
+        return partial(server.serve, _fresh(tables, made), service, params_of(made), configs)
 
     return {one.name: partial(attempt, one) for one in (tables.apache, tables.engine, tables.in_process)}
 
 
-def _undone(service: str, tables: Tables) -> dict[str, Attempt]:
-    """A rollback of the last write, or a restore to the savepoint before it."""
+def _rolled_back(tables: Tables) -> dict[str, Attempt]:
+    """A rollback of the last write."""
+    return _service("rollback", Tables.failed, {}, tables, lambda table: {"instant": _pending(table)})
 
-    def attempt(server: Contender) -> Callable[[], None]:
-        made = {"rollback": tables.failed, "restore": tables.saved}[service](tables.apache)
-        params = {"rollback": lambda: {"instant": _pending(made)}, "restore": lambda: {"to": _saved(made)}}
-        return partial(server.serve, _fresh(tables, made), service, params[service](), {})
 
-    return {one.name: partial(attempt, one) for one in (tables.apache, tables.engine, tables.in_process)}
+def _restored(tables: Tables) -> dict[str, Attempt]:
+    """A restore to the savepoint before the last write."""
+    return _service("restore", Tables.saved, {}, tables, lambda table: {"to": _saved(table)})
 
 
 def _pending(table: Path) -> str:
