@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
-from hudi_format.storage import Storage
+from hudi_format.storage import Storage, is_local
 from hudi_format.storage.object_options import hadoop_options
 from hudi_format.table.table_properties import holds_table
 
@@ -527,8 +527,7 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
 
     """
     # Each setting that is asked for is a round trip to Java; those of object stores concern no local path.
-    is_local = isinstance(path, Path) or ":" not in path
-    settings = {} if is_local else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+    settings = {} if is_local(path) else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
     return table_storage(path, {**settings, **(storage_options or {})})
 
 

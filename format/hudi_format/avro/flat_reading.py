@@ -5,6 +5,7 @@ do not decode, is not decoded here at all: who reads the records one by one says
 """
 
 from collections.abc import Callable, Collection, Mapping
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +24,8 @@ _INLINE_BYTES: Final = 12
 _DECIMAL_BYTES: Final = 16
 _LARGEST_OFFSET: Final = 2**31 - 1
 _INT: Final = np.iinfo(np.int32)
+_Read = Callable[["_Cursor", AvroSchema, pa.DataType, NDArray[np.bool_] | None], Any]
+"""What is made of the values of one field: an array, or nothing where they are passed."""
 
 
 class _NotPlainError(ValueError):
@@ -57,14 +60,12 @@ def decode_flat_rows(  # noqa: PLR0917 - bytes, where records stand in them, wha
         for first in range(0, len(starts), _ROWS_AT_ONCE):
             span = slice(first, first + _ROWS_AT_ONCE)
             cursor = _Cursor(padded, starts[span] + _MARGIN, ends[span] + _MARGIN)
-            columns = []
-            for field, one, is_wanted in zip(fields, target, chosen, strict=True):
-                if is_wanted:
-                    columns.append(_column(cursor, field["type"], one.type))
-                else:
-                    _pass_column(cursor, field["type"])
+            columns = [
+                _column(cursor, field["type"], one.type, _values if is_wanted else _passed)
+                for field, one, is_wanted in zip(fields, target, chosen, strict=True)
+            ]
             cursor.expect_end()
-            batches.append(pa.RecordBatch.from_arrays(columns, schema=answered))
+            batches.append(pa.RecordBatch.from_arrays(list(compress(columns, chosen)), schema=answered))
     except (_NotPlainError, pa.ArrowInvalid):
         return None
     return pa.Table.from_batches(batches, answered)
@@ -146,10 +147,10 @@ class _Cursor:
         return self.move(lengths), lengths
 
 
-def _column(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType) -> pa.Array:
-    """One field of all records, after which the cursor stands behind it."""
+def _column(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType, read: _Read) -> Any:
+    """What `read` makes of one field of all records, after which the cursor stands behind it."""
     if not isinstance(schema, list):
-        return _values(cursor, schema, kind, None)
+        return read(cursor, schema, kind, None)
     branches = cursor.bytes(1)[:, 0]
     if np.any(branches & 1) or np.any(branches >= 2 * len(schema)):
         raise _NotPlainError
@@ -158,38 +159,19 @@ def _column(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType) -> pa.Array:
     (place,) = (index for index, branch in enumerate(schema) if branch != "null")
     valid = branches == 2 * place
     if valid.all():
-        return _values(cursor, schema[place], kind, None)
+        return read(cursor, schema[place], kind, None)
     rows = np.flatnonzero(valid)
     inner = cursor.of(rows)
-    found = _values(inner, schema[place], kind, valid)
+    found = read(inner, schema[place], kind, valid)
     cursor.at[rows] = inner.at
     return found
 
 
-def _pass_column(cursor: _Cursor, schema: AvroSchema) -> None:
-    """The cursor moves behind one field of all records."""
-    if not isinstance(schema, list):
-        _pass_values(cursor, schema)
-        return
-    branches = cursor.bytes(1)[:, 0]
-    if np.any(branches & 1) or np.any(branches >= 2 * len(schema)):
-        raise _NotPlainError
-    places = [index for index, branch in enumerate(schema) if branch != "null"]
-    for place in places:
-        valid = branches == 2 * place
-        if valid.all():
-            _pass_values(cursor, schema[place])
-            return
-        rows = np.flatnonzero(valid)
-        inner = cursor.of(rows)
-        _pass_values(inner, schema[place])
-        cursor.at[rows] = inner.at
-
-
-def _pass_values(cursor: _Cursor, schema: AvroSchema) -> None:
+def _passed(cursor: _Cursor, schema: AvroSchema, kind: pa.DataType, valid: NDArray[np.bool_] | None) -> None:
+    """The cursor moves behind the values; nothing is made of them."""
     plain = schema if isinstance(schema, str) else schema["type"]
     if not isinstance(plain, str):
-        _pass_values(cursor, plain)
+        _passed(cursor, plain, kind, valid)
     elif plain in _WIDTHS:
         cursor.move(_WIDTHS[plain])
     elif plain == "fixed":

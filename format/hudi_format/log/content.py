@@ -61,7 +61,7 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
     Clauses: LF-007, LF-013.
 
     """
-    schema = _block_schema(block, file)
+    schema = record_schema(_schema_of(block, file, _ROWS), file, Reason.LOG_CONTENT_CORRUPT)
     with _refusing_schema(file):
         readable = reading_schema(schema)
     return _decode(block, readable, file)
@@ -261,16 +261,11 @@ def rollback_block(instant: str, target: str) -> bytes:
     return encode_block(BlockType.COMMAND, entries, b"")
 
 
-def _block_schema(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS) -> dict[str, Any]:
-    """The schema of a data block's records.
+def _schema_of(block: RawBlock, file: str, types: Sequence[BlockType]) -> str:
+    """The text of the schema in a data block's header.
 
     Clauses: LF-022.
     """
-    return record_schema(_schema_of(block, file, types), file, Reason.LOG_CONTENT_CORRUPT)
-
-
-def _schema_of(block: RawBlock, file: str, types: Sequence[BlockType]) -> str:
-    """The text of the schema in a data block's header."""
     if block.type is BlockType.CDC_DATA and block.type not in types:
         raise UnsupportedFormat("log-cdc", file)
     if block.type not in types:

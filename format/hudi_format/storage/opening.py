@@ -20,15 +20,24 @@ def open_storage(base: str | Path, options: Mapping[str, str] | None = None) -> 
         InvalidOption: an option that the object store does not have.
 
     """
-    text = str(base)
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
-    if isinstance(base, Path) or scheme is None:
+    text, scheme = str(base), _scheme(base)
+    if not scheme:
         return LocalStorage(Path(base))
-    if scheme[1].lower() in SCHEMES:
+    if scheme.lower() in SCHEMES:
         return ObjectStorage(text, options)
-    if scheme[1].lower() != "file":
-        raise ValueError(f"no storage is built for {scheme[1]}: one of file, {', '.join(SCHEMES)} is needed")
+    if not is_local(base):
+        raise ValueError(f"no storage is built for {scheme}: one of file, {', '.join(SCHEMES)} is needed")
     return LocalStorage(_local_path(text))
+
+
+def is_local(base: str | Path) -> bool:
+    """Whether no options decide how the table at `base` is reached: a path without a scheme, or a `file:` URI."""
+    return _scheme(base).lower() in {"", "file"}
+
+
+def _scheme(base: str | Path) -> str:
+    found = None if isinstance(base, Path) else re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", base)
+    return found[1] if found else ""
 
 
 def _local_path(uri: str) -> Path:
