@@ -54,9 +54,7 @@ def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
     avro = avro_schema(present, table_name, meta_fields=True)
     if file.extension == "hfile":
         return write_hfile_base([_avro_record(record, avro) for record in file.records], avro)
-    columns = [*((name, "string") for name in META_FIELDS), *((field.name, field.type) for field in present.fields)]
-    rows = rows_of_mappings(tuple(columns), tuple(record.values for record in file.records))
-    return write_base_file(arrow_of_rows(rows), avro)
+    return write_base_file(_rows(file.records, present), avro)
 
 
 def logging_mode(properties: Mapping[str, str]) -> str:
@@ -98,16 +96,16 @@ def _native_bytes(  # noqa: PLR0917 - as the file, and what its table says
     match block:
         case DataBlock(_, tuple() as records):
             own = block.schema or schema
-            columns = tuple((name, "string") for name in META_FIELDS) + _columns(own)
-            rows = arrow_of_rows(rows_of_mappings(columns, tuple(one.values for one in records)))
+            rows = _rows(records, own)
             header |= {HeaderKey.IS_PARTIAL: "true"} if block.partial else {}
         case DeleteBlock(_, tuple() as deletes):
             own, types = schema, dict(_columns(schema))
             columns = ((RECORD_KEY, "string"), *((name, types[name]) for name in ordering))
             rows = arrow_of_rows(rows_of_mappings(columns, tuple(_native_delete(one, ordering) for one in deletes)))
         case CdcBlock(instant, tuple() as changes):
-            text = schema_text(change_schema(mode, avro_schema(schema, table_name)))
-            made = [{**_logged(one), "ts_ms": instant} for one in changes]
+            avro = avro_schema(schema, table_name)
+            text = schema_text(change_schema(mode, avro))
+            made = [{**_change(one, avro), "ts_ms": instant} for one in changes]
             kept = [{name: one[name] for name in COLUMNS[mode]} for one in made]
             return write_native_log(pa.Table.from_pylist(kept, arrow_schema(text)), {**header, HeaderKey.SCHEMA: text})
         case _:
@@ -116,6 +114,12 @@ def _native_bytes(  # noqa: PLR0917 - as the file, and what its table says
     return write_native_log(
         rows, {**header, HeaderKey.SCHEMA: schema_text(avro), **_compacted(block.compacted_instants)}
     )
+
+
+def _rows(records: Sequence[Record], schema: Schema) -> pa.Table:
+    """The meta columns, then those of a schema."""
+    columns = (*((name, "string") for name in META_FIELDS), *_columns(schema))
+    return arrow_of_rows(rows_of_mappings(columns, tuple(one.values for one in records)))
 
 
 def _columns(schema: Schema) -> tuple[tuple[str, str], ...]:
@@ -127,15 +131,6 @@ def _native_delete(delete: Delete, ordering: Sequence[str]) -> dict[str, Value]:
     values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
     stated = {} if is_without_ordering(delete) else dict(zip(ordering, values, strict=True))
     return {RECORD_KEY: delete.key, **stated}
-
-
-def _logged(change: CdcRecord) -> dict[str, object]:
-    images = {"before": change.before, "after": change.after}
-    return {
-        "op": change.operation,
-        "record_key": change.key,
-        **{name: None if image is None else dict(image.values) for name, image in images.items()},
-    }
 
 
 def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offset: int) -> bytes:

@@ -1,6 +1,6 @@
 """Rules of the draft of version 10, broken."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -56,11 +56,17 @@ def _native_instant_required(original: Function) -> Function:
 def _native_deletes_without_ordering(original: Function) -> Function:
     def bare(block: Any, ordering: Any, file: str) -> pa.Table:
         rows: pa.Table = original(block, ordering, file)
-        for place, name in enumerate(rows.column_names[1:], start=1):
-            rows = rows.set_column(place, name, pa.nulls(rows.num_rows, rows.column(name).type))
-        return rows
+        return _nulled(rows, rows.column_names[1:])
 
     return bare
+
+
+def _nulled(rows: pa.Table, names: Collection[str]) -> pa.Table:
+    """The rows with null in some columns."""
+    for place, name in enumerate(rows.column_names):
+        if name in names:
+            rows = rows.set_column(place, name, pa.nulls(rows.num_rows, rows.column(name).type))
+    return rows
 
 
 @mutant(
@@ -167,14 +173,7 @@ def _is_compacted_delete(staged: Staged) -> bool:
 
 @mutant("native-changes-lose-images", "NL-011", "Native change logs keep no rows before.", f"{_NATIVE}.native_changes")
 def _native_changes_lose_images(original: Function) -> Function:
-    def bare(block: Any, file: str) -> pa.Table:
-        rows: pa.Table = original(block, file)
-        for place, name in enumerate(rows.column_names):
-            if name in {"before", "after"}:
-                rows = rows.set_column(place, name, pa.nulls(rows.num_rows, rows.column(name).type))
-        return rows
-
-    return bare
+    return lambda block, file: _nulled(original(block, file), {"before", "after"})
 
 
 @mutant(

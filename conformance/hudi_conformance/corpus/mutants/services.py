@@ -84,8 +84,7 @@ def _v6_compaction_beside_writers(_: Function) -> Function:
 @mutant("any-trigger-is-enough", "CP-008", "A compaction is due by commits or by time.", "services.compaction.is_due")
 def _any_trigger_is_enough(original: Function) -> Function:
     def by_either(view: View, requested: InstantTime, settings: plans.Settings) -> bool:
-        kept = {key: value for key, value in settings.items() if "trigger" not in key}
-        return bool(original(view, requested, kept) or original(view, requested, settings))
+        return any(original(view, requested, given) for given in (without_trigger(settings), settings))
 
     return by_either
 
@@ -98,10 +97,14 @@ def _any_trigger_is_enough(original: Function) -> Function:
 )
 def _time_triggers_count_commits(original: Function) -> Function:
     def by_number(view: View, requested: InstantTime, settings: plans.Settings) -> bool:
-        kept = {key: value for key, value in settings.items() if "trigger" not in key}
-        return bool(original(view, requested, kept))
+        return bool(original(view, requested, without_trigger(settings)))
 
     return by_number
+
+
+def without_trigger(settings: plans.Settings) -> dict[str, str]:
+    """Settings by which the number of commits decides."""
+    return {key: value for key, value in settings.items() if "trigger" not in key}
 
 
 @mutant("strategies-leave-nothing-out", "CP-013", "A plan takes every slice with logs.", "services.compaction.chosen")

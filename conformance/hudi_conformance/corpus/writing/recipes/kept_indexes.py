@@ -13,6 +13,7 @@ from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides, second
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.single_writes import GLOBAL_BLOOM
 from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT, WITH_STATISTICS
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -32,7 +33,6 @@ SHARED: Final = {
     **{key: WITH_STATISTICS[key] for key in WITH_STATISTICS if "metadata" in key},
 }
 MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
-_BLOOM: Final = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 _BY_METADATA: Final = {"hoodie.index.type": "BLOOM", "hoodie.bloom.index.use.metadata": "true"}
 _COMPACTED: Final = {"hoodie.metadata.compact.max.delta.commits": "1"}
 _CLAUSES: Final = "MT-003 MT-005 IX-051"
@@ -187,7 +187,7 @@ def written_since(case: WritingCase) -> None:
     query_filters(case)
     case.write("bulk_insert", [ride("newer@lima", 20, rider="Zoe 1")], process=2)
     query_filters(case, ["id", "=", "newer@lima"])
-    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)], configs=_BLOOM)
+    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)], configs=GLOBAL_BLOOM)
     query_filters(case, ["city", "=", "bergen"], ["id", "=", "newest@bergen"], ["id", "in", ["r01", "newer@lima"]])
     everywhere = rides(40, ("r01", "r02", "駅-06", "new", "r11", "r12", "🚲-16", "newer@lima", "newest@bergen"))
     case.write("upsert", everywhere, configs=_BY_METADATA)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.archivals import KEEPS
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -17,9 +18,10 @@ NEVER: Final = {"hoodie.clean.failed.writes.policy": "NEVER"}
 LISTING: Final = {"hoodie.rollback.using.markers": "false"}
 
 
-def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
+def abandoned(case: WritingCase, txn: str, key: str, process: int = 2, *, deletes: bool = False) -> Done:
     """A writer that has made its files, and dies."""
-    started = case.begin(txn, "upsert", rides(50, (key,)), process=process)
+    operation, ts = ("delete", None) if deletes else ("upsert", 50)
+    started = case.begin(txn, operation, rides(ts, (key,)), process=process)
     case.stage(txn)
     case.end_process(process)
     return started
@@ -246,18 +248,9 @@ def native_logs(case: WritingCase) -> None:
     """
     case.create()
     case.write("insert", fleet(10))
-    case.begin("gone", "delete", rides(None, ("r11",)), process=2)
-    case.stage("gone")
-    case.end_process(2)
+    abandoned(case, "gone", "r11", deletes=True)
     case.service("rollback", IMPATIENT)
     for number in range(5):
         case.write("upsert", [ride("r01", 20 + number)])
-    case.service("archive", _ARCHIVES)
+    case.service("archive", KEEPS)
     case.state()
-
-
-_ARCHIVES: Final = {
-    "hoodie.keep.min.commits": "2",
-    "hoodie.keep.max.commits": "3",
-    "hoodie.clean.commits.retained": "1",
-}

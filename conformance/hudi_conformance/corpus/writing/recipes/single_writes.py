@@ -323,7 +323,7 @@ def upsert_of_composite_keys(case: WritingCase) -> None:
 
 
 _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
-_GLOBAL_BLOOM = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
+GLOBAL_BLOOM = {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"}
 
 
 @writing(
@@ -340,7 +340,7 @@ def row_moves(case: WritingCase) -> None:
     with_rides(case)
     case.write("upsert", [ride("r01", 20, city="lima")], configs=_GLOBAL)
     case.state()
-    case.write("upsert", [ride("r01", 30, city="bergen"), ride("r11", 30)], configs=_GLOBAL_BLOOM)
+    case.write("upsert", [ride("r01", 30, city="bergen"), ride("r11", 30)], configs=GLOBAL_BLOOM)
     case.write("upsert", [ride("r01", 40, rider="back")], configs=_GLOBAL)
     case.state()
     case.write("upsert", [ride("r01", 50, city="bergen")], configs=_GLOBAL)
