@@ -55,23 +55,24 @@ def page(results: Sequence[Result], specs: Sequence[Result], explained: Explanat
     return "\n".join(parts).rstrip() + "\n"
 
 
+_COUNTS: Final = (
+    "module",
+    "mutants",
+    "tried",
+    "killed",
+    "survived",
+    "of them no gap",
+    "killed of tried",
+    "of those with a gap",
+)
+
+
 def _figures(results: Sequence[Result], explained: Explanations) -> Iterator[str]:
     yield "\n## Figures\n"
     rows = [
         _row(area.name, module, [one for one in results if one.module == module], explained) for area, module in _all()
     ]
-    head = (
-        "area",
-        "module",
-        "mutants",
-        "tried",
-        "killed",
-        "survived",
-        "of them no gap",
-        "killed of tried",
-        "of those with a gap",
-    )
-    yield from markdown_table(head, [*rows, _row("all", "", results, explained)])
+    yield from markdown_table(("area", *_COUNTS), [*rows, _row("all", "", results, explained)])
     yield "\nAreas:\n"
     yield from (f"- **{area.name}**: modules that {area.why}." for area in AREAS)
 
@@ -88,17 +89,7 @@ def _of_specs(results: Sequence[Result], explained: Explanations) -> Iterator[st
     yield _SPECS
     modules = sorted({one.module for one in results if one.tried})
     rows = [_row("", module, [one for one in results if one.module == module], explained)[1:] for module in modules]
-    head = (
-        "module",
-        "mutants",
-        "tried",
-        "killed",
-        "survived",
-        "of them no gap",
-        "killed of tried",
-        "of those with a gap",
-    )
-    yield from markdown_table(head, rows)
+    yield from markdown_table(_COUNTS, rows)
     yield from _killers(results)
 
 

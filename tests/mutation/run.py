@@ -106,26 +106,16 @@ def specs(
     folder = ROOT / FOLDER
     listed = spec_mutants(folder, modules_of(folder))
     wanted = {one.key for one in drawn([one.result for one in listed], share)}
-    found = {one.key: one for one in kept(SPECS)}
-    tried = [
-        one
-        for one in listed
-        if one.result.key in wanted
-        and (not modules or one.checked & set(modules))
-        and not (go_on and one.result.key in found and found[one.result.key].tried)
-    ]
-    known = {one.result.key: one.result for one in listed}
-
-    def done(result: Result) -> None:
-        found[result.key] = result
-        typer.echo(f"{result.module}:{result.line} {result.operator}: {result.outcome}")
-        current = (
-            replace(one, outcome=found[key].outcome if key in found else NOT_TRIED) for key, one in known.items()
-        )
-        keep(current, SPECS)
-
-    with typer.progressbar(length=len(tried), label="mutants") as bar:
-        try_spec_mutants(folder, tried, lambda result: (done(result), bar.update(1)), jobs)
+    before = {one.key: one.outcome for one in kept(SPECS)}
+    found = {one.result.key: replace(one.result, outcome=before.get(one.result.key, NOT_TRIED)) for one in listed}
+    chosen = [one for one in listed if one.result.key in wanted and (not modules or one.checked & set(modules))]
+    waiting = [one for one in chosen if not (go_on and found[one.result.key].tried)]
+    with typer.progressbar(length=len(waiting), label="mutants") as bar:
+        for result in try_spec_mutants(folder, waiting, jobs):
+            found[result.key] = result
+            typer.echo(f"{result.module}:{result.line} {result.operator}: {result.outcome}")
+            keep(found.values(), SPECS)
+            bar.update(1)
     write_page()
 
 

@@ -26,7 +26,8 @@ FOLDER: Final = Path("specs") / "tla"
 # A mutant may have more states than the module, and more than that says enough.
 _TIMES: Final = 5
 _LEAST_S: Final = 20.0
-_STATE, _ACTION = 1, 2
+_STATE: Final = 1
+"""The level of what says nothing of the next state."""
 _AND: Final = frozenset({"$ConjList", "\\land"})
 _SPLIT: Final = _AND | {"$DisjList", "\\lor", "$BoundedExists", "$IfThenElse", "=>"}
 
@@ -83,16 +84,20 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
     return sorted(made, key=lambda one: (one.result.module, one.result.line, one.result.operator))
 
 
-def try_mutants(folder: Path, mutants: Sequence[SpecMutant], done: Callable[[Result], None], jobs: int = 2) -> None:
-    """What becomes of mutants, each as it is known: the quickest runs first, until one gives another result."""
+def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
+    """What becomes of mutants, each as it is known: the quickest runs first, until one gives another result.
+
+    Raises:
+        ValueError: a module as it is gives another result than declared.
+
+    """
     modules = {name for one in mutants for name in one.checked}
     runs = [run for run in load_manifest(folder).runs if run.module in modules and not run.soak]
     with ThreadPoolExecutor(jobs) as pool:
         plain = {(one.run.module, one.run.name): one for one in pool.map(partial(run_tlc, folder), runs)}
         if wrong := [f"{one.run.name}: {one.fault}" for one in plain.values() if one.fault]:
             raise ValueError(f"the modules as they are give other results than declared: {'; '.join(wrong)}")
-        for result in pool.map(partial(_outcome, folder, plain), mutants):
-            done(result)
+        yield from pool.map(partial(_outcome, folder, plain), mutants)
 
 
 def _outcome(folder: Path, plain: Mapping[tuple[str, str], Checked], mutant: SpecMutant) -> Result:
