@@ -1,7 +1,7 @@
 """Optimistic writers beside each other, and beside table services: who is in whose way."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
-from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.recipes.single_writes import BUCKETS, with_rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -253,6 +253,39 @@ def new_key_twice(case: WritingCase) -> None:
     case.stage("one")
     case.commit("one")
     case.state()
+
+
+@writing(
+    "conflicts/new_bucket_twice",
+    shapes(configs={**OPTIMISTIC, **BUCKETS}),
+    "OW-023 OW-005",
+    "buckets-conflict-by-file-id every-write-conflicts",
+)
+def new_bucket_twice(case: WritingCase) -> None:
+    """Two writers that each open a file group for one bucket overlap, whichever keys they bring.
+
+    Given rides in one bucket of a city.
+    When five upserts begin together: of two new rides of one bucket that has no file group, of the first of these once
+    more, of a ride of another bucket, and of one of another city in a bucket of the same number.
+    Then the first to commit wins, the two that share its bucket are refused, and the others commit; tried again, a
+    refused one finds the file group of the first.
+    """
+    case.create()
+    case.write("upsert", rides(10, ("r02",)))
+    upserts = {"first": "r01", "other key": "r05", "same key": "r01", "other bucket": "r04", "other city": "r12"}
+    for number, (name, key) in enumerate(upserts.items()):
+        case.begin(name, "upsert", [ride(key, 20 - number, rider=name)])
+    for name in upserts:
+        case.stage(name)
+    case.commit("first")
+    case.commit("other key", reject="WRITE_CONFLICT")
+    case.commit("same key", reject="WRITE_CONFLICT")
+    case.commit("other bucket")
+    case.commit("other city")
+    case.write("upsert", [ride("r05", 30)])
+    case.snapshot()
+    if not case.is_mor:
+        case.slices()
 
 
 @writing("conflicts/update_beside_its_insert", shapes(configs=OPTIMISTIC), "OW-003 OW-002", "tagging-sees-nothing")

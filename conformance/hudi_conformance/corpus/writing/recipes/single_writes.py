@@ -402,9 +402,9 @@ def late_row_does_not_move(case: WritingCase) -> None:
     case.snapshot()
 
 
-_BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
 _RULED = {**ALONE, "hoodie.bucket.index.partition.expressions": "sl,2;.,3"}
-_RING = {**_BUCKETS, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+_RING = {**BUCKETS, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
 
 
 @writing(
@@ -424,16 +424,16 @@ def buckets(case: WritingCase) -> None:
     if case.shape.label:
         case.shows("OW-036", "last-rule-counts")
     case.create()
-    case.write(_opening(case), rides(10, ("r01", "r02", "r03", "año-15")), configs=_BUCKETS)
+    case.write(_opening(case), rides(10, ("r01", "r02", "r03", "año-15")), configs=BUCKETS)
     case.slices()
     if case.is_mor:
-        case.write("upsert", rides(15, ("r01", "año-15")), configs=_BUCKETS)
+        case.write("upsert", rides(15, ("r01", "año-15")), configs=BUCKETS)
         case.slices()
-    case.write("upsert", rides(20, ("r01", "🚲-16", "fähre-05")), configs=_BUCKETS)
+    case.write("upsert", rides(20, ("r01", "🚲-16", "fähre-05")), configs=BUCKETS)
     case.snapshot()
     if not case.is_mor:
         case.slices()
-    case.write("insert_overwrite_table", rides(5, ("r02", "r04", "r12")), configs=_BUCKETS)
+    case.write("insert_overwrite_table", rides(5, ("r02", "r04", "r12")), configs=BUCKETS)
     case.state()
 
 
