@@ -35,6 +35,7 @@ DEFAULTS = {
     "hoodie.clustering.plan.strategy.small.file.limit": "314572800",
     "hoodie.clustering.plan.strategy.target.file.max.bytes": "1073741824",
     "hoodie.clustering.plan.strategy.max.num.groups": "30",
+    "hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true",
     "hoodie.clustering.plan.strategy.sort.columns": "",
     "hoodie.clustering.plan.strategy.partition.selected": "",
     "hoodie.clustering.plan.strategy.partition.regex.pattern": "",

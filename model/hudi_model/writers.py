@@ -317,5 +317,4 @@ def family_of(column: Field) -> str:
 
     Clauses: DM-005.
     """
-    kind = column.type.partition("(")[0]
-    return kind.removesuffix("-millis").removesuffix("-micros")
+    return column.type.partition("(")[0].removesuffix("-millis").removesuffix("-micros")

@@ -39,7 +39,7 @@ def schedule(table: Table, requested: InstantTime, settings: plans.Settings, rea
     Clauses: CL-001, CL-002, CL-003, CL-008.
     """
     view = plans.view_before(table, requested, readings)
-    groups = tuple(clustering_groups(view, settings))[: number(settings, f"{STRATEGY}max.num.groups")]
+    groups = tuple(clustering_groups(view, requested, settings))[: number(settings, f"{STRATEGY}max.num.groups")]
     columns = tuple(name.strip() for name in setting(settings, f"{STRATEGY}sort.columns").split(",") if name.strip())
     if not is_due(view, settings) or not groups:
         return ()
@@ -73,13 +73,13 @@ def action_of(view: View) -> Action:
     return Action.REPLACE_COMMIT if view.configuration.rules.timeline_layout == 1 else Action.CLUSTERING
 
 
-def clustering_groups(view: View, settings: plans.Settings) -> Iterator[ClusteringGroup]:
+def clustering_groups(view: View, requested: InstantTime, settings: plans.Settings) -> Iterator[ClusteringGroup]:
     """The small slices of each wanted partition, and into how many files of the target size they fit.
 
     Clauses: CL-001.
     """
     limit, target = (number(settings, STRATEGY + name) for name in ("small.file.limit", "target.file.max.bytes"))
-    wanted = wanted_partitions({one.partition for one in snapshot_slices(view)}, settings)
+    wanted = wanted_partitions({one.partition for one in snapshot_slices(view)}, requested, settings)
     sizes = {stat.path: stat.size for one in visible_commits(view) for stat in commit_metadata(one).write_stats}
     sized = [
         (one, sizes.get(path_of(one.base_file), 0) if one.base_file else 0)
@@ -89,15 +89,16 @@ def clustering_groups(view: View, settings: plans.Settings) -> Iterator[Clusteri
     for _, found in groupby((one for one in sized if one[1] < limit), key=lambda one: one[0].partition):
         small = tuple(found)
         outputs = max(1, ceil(sum(size for _, size in small) / target))
-        yield ClusteringGroup(tuple(plans.operation_on(one) for one, _ in small), outputs)
+        if len(small) > 1 or switch(settings, f"{STRATEGY}single.group.clustering.enabled"):
+            yield ClusteringGroup(tuple(plans.operation_on(one) for one, _ in small), outputs)
 
 
-def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tuple[str, ...]:
+def wanted_partitions(partitions: Iterable[str], requested: InstantTime, settings: plans.Settings) -> tuple[str, ...]:
     """Those that are named, or all; of them those whose whole path has a pattern; of these what a filter leaves.
 
-    Days are the last partitions as text orders them, some of the very last left out.
+    Days are the last partitions as text orders them, some of the very last left out; of hours each has its own.
 
-    Raises: Unsupported for a filter that goes by the hour.
+    Raises: Unsupported for another filter.
 
     Clauses: CL-001.
     """
@@ -112,6 +113,8 @@ def wanted_partitions(partitions: Iterable[str], settings: plans.Settings) -> tu
         case "SELECTED_PARTITIONS":
             begin, end = (setting(settings, f"{STRATEGY}cluster.{name}.partition") for name in ("begin", "end"))
             return tuple(one for one in found if begin <= one and (not end or one <= end))
+        case "DAY_ROLLING":
+            return tuple(found[int(requested[8:10]) :: 24])
         case "NONE":
             return tuple(found)
         case mode:

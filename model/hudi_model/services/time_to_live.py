@@ -31,8 +31,7 @@ def expired_partitions(table: Table, now: InstantTime, settings: plans.Settings)
     limit = instant_of(moment_of(now) - dt.timedelta(days=days))
     slices = snapshot_slices(plans.view_before(table, now, RELEASED))
     young = {one.partition for one in slices if one.base_instant >= limit}
-    expired = sorted({one.partition for one in slices} - young - {""})
-    return tuple(expired[:most]) if days > 0 else ()
+    return tuple(sorted({one.partition for one in slices} - young - {""})[:most]) if days > 0 else ()
 
 
 def execute(table: Table, requested: InstantTime, completed: InstantTime, settings: plans.Settings) -> Effects:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from hudi_model.actions import Action
+from hudi_model.blocks import blocks_of, place_log_compacted, without_rolled_back
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile, Record
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
@@ -337,3 +339,17 @@ def _cleaned_change_logs_are_lost(original: Function) -> Function:
             raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", str(write.requested), "it is not there") from error
 
     return lost
+
+
+@mutant(
+    "reading-stops-at-a-later-block",
+    "LF-016 RD-010",
+    "What a log holds behind the first block that does not count is not read.",
+    "reading.effective_blocks",
+)
+def _reading_stops_at_a_later_block(_: Function) -> Function:
+    def stopping(logs: tuple[LogFile, ...], counts: Function) -> Any:
+        scanned = without_rolled_back(block for log in logs for block in blocks_of(log))
+        return place_log_compacted(tuple(takewhile(lambda block: counts(block.instant), scanned)))
+
+    return stopping

@@ -46,6 +46,13 @@ def _named_folders_are_one_each(_: Function) -> Function:
     return lambda partition, names, _configuration: partition.split("/") if names[1:] else [partition]
 
 
+@mutant("slashed-days-are-cut", "DM-022", "A column has the first folder of its path alone.", "origins.path_folders")
+def _slashed_days_are_cut(original: Function) -> Function:
+    return lambda partition, names, stated: (
+        original(partition, names, stated) if names[1:] else partition.split("/")[:1]
+    )
+
+
 @mutant("moments-of-paths-encoded", "DM-022", "Moments in paths are decoded only where all is.", "origins.is_encoded")
 def _moments_of_paths_encoded(_: Function) -> Function:
     return lambda _column, configuration: configuration.properties.get(ENCODED) == "true"

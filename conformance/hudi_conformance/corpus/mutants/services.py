@@ -119,7 +119,7 @@ def _strategies_leave_nothing_out(_: Function) -> Function:
     "services.clustering.wanted_partitions",
 )
 def _every_partition_is_clustered(_: Function) -> Function:
-    return lambda partitions, _: tuple(sorted(partitions))
+    return lambda partitions, _, __: tuple(sorted(partitions))
 
 
 @mutant(

@@ -58,6 +58,20 @@ def _before_first_active_uncommitted(_: Function) -> Function:
     return on_timeline
 
 
+@mutant(
+    "first-completed-begins-the-timeline",
+    "TL-018",
+    "What is older than the first completed write counts, though it is pending.",
+    "timeline.is_committed",
+)
+def _first_completed_begins_the_timeline(original: Function) -> Function:
+    def before_the_first(timeline: Timeline, requested: InstantTime) -> bool:
+        done = (one.requested for one in timeline.instants if one.state is State.COMPLETED)
+        return requested < min(done, default=requested) or bool(original(timeline, requested))
+
+    return before_the_first
+
+
 @mutant("inflight-counts-as-committed", "TL-002 RD-002", "An inflight write counts.", "timeline.is_committed")
 def _inflight_counts_as_committed(original: Function) -> Function:
     def has_started(timeline: Timeline, requested: InstantTime) -> bool:

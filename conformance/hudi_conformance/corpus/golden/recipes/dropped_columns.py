@@ -54,6 +54,23 @@ class NamedCitiesAndMoments(Layout):
         return f"city={row['city']!s}/seen={row['seen']!s}".replace(":", "%3A")
 
 
+@dataclass(frozen=True, slots=True)
+class SlashedDays(Layout):
+    """A day makes three folders."""
+
+    def partition_path(self, value: str) -> str:
+        """Year, month and day."""
+        return value if value == _NONE else value.replace("-", "/")
+
+
+def _slashed(version: int) -> SlashedDays:
+    stated = {
+        **_DROPPED,
+        "hoodie.datasource.write.slash.separated.date.partitioning": "true",
+    }
+    return SlashedDays(version, merge_on_read=False, partition_by="day", properties=stated)
+
+
 def _named(version: int) -> NamedCitiesAndMoments:
     stated = {**_typed(version).properties, "hoodie.table.partition.fields": "city,seen"}
     return NamedCitiesAndMoments(version, merge_on_read=False, hive_style=True, properties=stated)
@@ -193,6 +210,36 @@ def dropped_named_columns(table: GoldenTable) -> None:
         "named-folders-are-one-each",
         filter=["city", "=", "oslo/frogner/øst"],
         columns=["id", "city", "seen"],
+    )
+
+
+@golden(
+    "v9/cow_dropped_slashed_days",
+    "Files leave the partition column out, whose days stand as three folders",
+    _slashed,
+    ("drop-partition-columns",),
+)
+def dropped_slashed_days(table: GoldenTable) -> None:
+    """Days with dashes are folders of years, months and days; some rides have none; three rides are updated."""
+    table.schema = _stored("day")
+    days = ("2024-02-29", "1999-12-31", "2024-02-01", _NONE)
+    rows = [{**row, "day": days[number % 4]} for number, row in enumerate(fleet(10))]
+    table.insert(second(1), rows)
+    updated = [row for row in rows if row["id"] in {"r01", "r12", "駅-06"}]
+    table.upsert(second(2), [{**row, "ts": 20, "rider": "second"} for row in updated])
+    table.snapshot(
+        "snapshot",
+        "three folders are one day, the folder of nulls is null",
+        "DM-022",
+        "dropped-columns-are-null slashed-days-are-cut",
+    )
+    table.snapshot(
+        "filter",
+        "a filter compares the day",
+        "DM-022 RD-012",
+        "slashed-days-are-cut",
+        filter=["day", ">", "2024-02-01"],
+        columns=["day", "city", "id"],
     )
 
 

@@ -27,16 +27,34 @@ def _fails_and_is_undone(table: GoldenTable, *, torn: bool) -> None:
     table.forget(second(1), second(6))
 
 
-@golden("v6/mor_rolled_back_later", "A rollback that is younger than the time requested", merge_on_read(6))
+@golden(
+    "v6/mor_rolled_back_later", "What lies behind blocks that are younger than the time requested", merge_on_read(6)
+)
 def rolled_back_later(table: GoldenTable) -> None:
-    """A write failed; another began, the first was rolled back, the other completed; archival passed the rollback."""
+    """A write failed; another began, the first was rolled back, the other completed; archival passed the rollback.
+
+    Two writes share a last log: the block of the one that was requested first lies behind that of the other.
+    """
     _fails_and_is_undone(table, torn=False)
+    group, early, late = table.home(ride("r01", 0)), second(7), second(8)
+    blocks = [table.data_block(group, at, [ride(key, 40)]) for at, key in ((late, "r03"), (early, "r02"))]
+    written = table.log_file(group, late, *blocks)
+    table.finish(late, written, "UPSERT")
+    table.begin(table.data_action, early)
+    table.complete(table.data_action, early, table.commit_metadata("UPSERT", written))
     table.as_of(
         second(5.7),
         "as-of-before-the-rollback",
         "a command counts whatever its own instant is: the failed write is not read",
         "LF-015 LF-016",
         "late-rollback-block-ignored rollback-ignored",
+    )
+    table.as_of(
+        early,
+        "as-of-behind-a-later-block",
+        "a block counts whatever stands before it",
+        "LF-016 RD-010",
+        "reading-stops-at-a-later-block",
     )
 
 

@@ -1,5 +1,6 @@
 """Log files as failures leave them: torn, empty, interleaved, rolled back."""
 
+from hudi_format.log.blocks import MAGIC
 from hudi_model.actions import State
 from hudi_model.files import CorruptBlock, RollbackBlock
 
@@ -58,14 +59,19 @@ def garbage_between(table: GoldenTable) -> None:
 
 @golden("v8/mor_torn_then_good", "A torn block with a good one after it", merge_on_read(8))
 def torn_then_good(table: GoldenTable) -> None:
-    """The first block of a log declares more bytes than are there; a second, whole block was appended behind it."""
+    """The first block of a log declares more bytes than are there; a second, whole block was appended behind it.
+
+    In another log the magic of the first block is there twice, as where a writer fails right behind it and goes on.
+    """
     _updates(table)
-    group = table.group("lima", 0)
+    group, other = table.group("lima", 0), table.group("oslo", 0)
     good = table.data_block(group, second(4), rides(40, ("r11", "r13")))
     table.append(second(4), {group: [_GARBAGE, good]})
+    written = table.append(second(5), {other: [table.data_block(other, second(5), rides(50, ("r01",)))]})
+    table.damage(corruption.insert(data_path(written.log_files[0]), 0, MAGIC))
     table.snapshot(
         "snapshot",
-        "the good block is read",
+        "the good blocks are read",
         "LF-011 LF-010",
         "corrupt-block-stops-file corrupt-block-refused",
     )

@@ -147,14 +147,24 @@ def uncommitted(table: GoldenTable) -> None:
 
 @golden("v6/cow_before_first_active", "Files older than the first active instant count as committed", copy_on_write(6))
 def before_first_active(table: GoldenTable) -> None:
-    """The first two commits left the active timeline, as archival does; their files are the newest of some groups."""
+    """The first two commits left the active timeline, as archival does; their files are the newest of some groups.
+
+    What begins the timeline is a clustering that is inflight, and has put a file.
+    """
+    clustering, planned = second(2.5), [table.group("oslo", 0), table.group("oslo", 1)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
+    plan = table.clustering_plan(planned)
+    table.replace_groups(clustering, (), (), state=State.INFLIGHT, operation="CLUSTER", plan=plan)
+    table.place(table.base_file(table.group("oslo", 7), clustering, table.merged()[planned[0]]))
     table.upsert(second(3), rides(30, ("r12",)))
     table.upsert(second(4), rides(40, ("r02",)), state=State.INFLIGHT)
     table.forget(second(1), second(2))
-    table.snapshot("snapshot", "all twelve rides are there", "TL-018", "before-first-active-uncommitted")
-    table.slices("slices", "older files are in their slices", "TL-018", "before-first-active-uncommitted")
+    kills = "before-first-active-uncommitted first-completed-begins-the-timeline"
+    table.snapshot("snapshot", "all twelve rides are there, once", "TL-018", kills)
+    table.slices(
+        "slices", "older files are in their slices, and the file of the clustering is in none", "TL-018", kills
+    )
 
 
 @golden("v9/mor_before_first_active", "Logs older than the first active instant count as committed", merge_on_read(9))

@@ -536,16 +536,19 @@ def logs_by_completion(case: WritingCase) -> None:
 def time_to_live(case: WritingCase) -> None:
     """Partitions that have outlived their time are deleted by a replacecommit.
 
-    Given two cities, and another clock: one city was written long ago, the other today.
-    When old partitions are dropped, today and many years later.
-    Then at first the old city goes, and a change of the table shows it; later the other one.
+    Given three cities, and another clock: two cities were written long ago, the other today.
+    When old partitions are dropped, one at a time, today and many years later.
+    Then at first the old cities go, and a change of the table shows it; later the other one.
     """
+    one_at_a_time = {KEPT: "30", "hoodie.partition.ttl.strategy.max.delete.partitions": "1"}
     case.create()
-    case.write("insert", rides(10, ("r01", "r02", "駅-06")), now="20300101000000000")
+    case.write("insert", rides(10, ("r01", "r02", "駅-06", "r31@bergen")), now="20300101000000000")
     case.write("insert", rides(10, ("r11", "🚲-16")), now="20400101000000000")
-    case.service("time_to_live", {KEPT: "30"}, now="20400102000000000")
+    case.service("time_to_live", one_at_a_time, now="20400102000000000")
+    case.slices()
+    case.service("time_to_live", one_at_a_time, now="20400102000000001")
     case.state()
-    case.service("time_to_live", {KEPT: "30"}, now="20400102000000001")
+    case.service("time_to_live", {KEPT: "30"}, now="20400102000000002")
     case.service("time_to_live", {KEPT: "30"}, now="20500101000000000")
     case.state()
 

@@ -3,13 +3,15 @@
 from decimal import Decimal
 from typing import Final
 
-from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.golden.rides import KEYS, fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
+EVERYWHERE: Final = {**DUE, "hoodie.table.services.incremental.enabled": "false"}
+"""Partitions that nobody wrote to since the last clustering are planned too."""
 TABLES: Final = shapes()
 SHARED: Final = shapes(configs={**OPTIMISTIC, **SHARED_LOCK})
 
@@ -28,12 +30,21 @@ def result(case: WritingCase) -> None:
     """The groups of a plan become new ones with the rows that a snapshot reads.
 
     Given cities with two file groups each, updates and a delete.
-    When a clustering is planned and carried out.
-    Then the table has the same rows, in one new group a city, and it completes as a replacecommit.
+    When a clustering is planned and carried out; again when the rides of one city are deleted, and when all are.
+    Then the table has the same rows, in one new group a city, and it completes as a replacecommit; the groups of a city
+    without rides become none, and an upsert opens one again.
     """
     written(case)
     case.run("clustering", DUE)
     case.optimized()
+    case.state()
+    case.write("delete", rides(None, (*KEYS["lima"], "r22@lima")))
+    case.run("clustering", EVERYWHERE)
+    case.state()
+    case.write("delete", rides(None, (*KEYS["oslo"], "r21@oslo")))
+    case.run("clustering", EVERYWHERE)
+    case.state()
+    case.write("upsert", rides(30, ("r01", "r11")))
     case.state()
     if case.is_mor:
         case.shows(kills="clustering-reads-base-files-only")
@@ -186,7 +197,8 @@ def due_by_commits(case: WritingCase) -> None:
     """Commits count since the last clustering, whatever else replaced file groups since.
 
     Given two inserts, a clustering, and an overwrite of one city.
-    When clusterings are planned that are due after two commits, and an insert of the city comes between.
+    When clusterings are planned that are due after two commits, and an insert of the city comes between; later the same
+    of clusterings that run beside writers.
     Then nothing is planned at first, and afterwards the groups of the city are.
     """
     case.create()
@@ -198,12 +210,23 @@ def due_by_commits(case: WritingCase) -> None:
     case.write("insert", [ride("r23@lima", 20)])
     case.run("clustering", AFTER_TWO)
     case.state()
+    for key in ("r24@lima", "r25@lima"):
+        case.write("insert", [ride(key, 30)])
+        plan_step = case.schedule("clustering", BESIDE_AFTER_TWO)
+    case.execute(plan_step)
+    case.state()
 
 
 AFTER_TWO: Final = {
     "hoodie.clustering.inline": "true",
     "hoodie.clustering.inline.max.commits": "2",
     "hoodie.table.services.incremental.enabled": "false",
+}
+BESIDE_AFTER_TWO: Final = {
+    **AFTER_TWO,
+    "hoodie.clustering.inline": "false",
+    "hoodie.clustering.async.enabled": "true",
+    "hoodie.clustering.async.max.commits": "2",
 }
 
 
@@ -259,6 +282,7 @@ def replaces_only_rows_elsewhere(case: WritingCase) -> None:
 
 _PLAN: Final = "hoodie.clustering.plan."
 _DATES: Final = ("2024/02/28", "2024/02/29", "2024/03/01", "2999/01/01")
+_NOTHING: Final = ({"strategy.partition.regex.pattern": "2024"}, {"strategy.small.file.limit": "1"})
 _CHOICES: Final[tuple[dict[str, str], ...]] = (
     {"strategy.partition.selected": "2024/02/28,2999/01/01"},
     {"strategy.partition.regex.pattern": "2024/02/.*"},
@@ -276,12 +300,13 @@ _CHOICES: Final[tuple[dict[str, str], ...]] = (
         "strategy.cluster.end.partition": "2024/03/01",
     },
     {"partition.filter.mode": "RECENT_DAYS", "strategy.partition.regex.pattern": "2024/.*"},
+    {"strategy.small.file.limit": "1"},
 )
 
 
 @writing(
     "clustering/partitions",
-    (*shapes((6, 8), (COW,)), *shapes((9,), (MOR,))),
+    (*shapes((6, 8), (COW,)), *shapes((9,), (MOR,)), *shapes((6, 9), (COW,), label="rolling")),
     "CL-001 CL-003",
     "every-partition-is-clustered",
 )
@@ -289,15 +314,34 @@ def partitions(case: WritingCase) -> None:
     """A plan takes the partitions that settings select, and leaves the groups of the others.
 
     Given a table with four partitions that are days, each written since the last clustering.
-    When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches.
-    Then the slices of the selected partitions are replaced, those of the others are as they were.
+    When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches, or
+    no file is small.
+    Then the slices of the selected partitions are replaced, those of the others are as they were; where a clustering
+    goes by the hour, those of the partitions of that hour, and where single files stay, those of several files.
     """
     keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
     case.create()
+    if case.shape.label:
+        _by_the_hour(case, keys)
+        return
     for ts, choice in enumerate(_CHOICES):
         case.write("insert", [ride(f"{ts}{key}", ts) for key in keys])
         plan_step = case.schedule("clustering", {**DUE, **{_PLAN + name: value for name, value in choice.items()}})
-        if choice != {"strategy.partition.regex.pattern": "2024"}:
+        if choice not in _NOTHING:
             case.execute(plan_step, DUE)
         case.slices()
+    case.state()
+
+
+def _by_the_hour(case: WritingCase, keys: list[str]) -> None:
+    """Of an hour that one partition has, and of one that none has; then of partitions with several files."""
+    rolling = {**EVERYWHERE, f"{_PLAN}partition.filter.mode": "DAY_ROLLING"}
+    several = {**EVERYWHERE, f"{_PLAN}strategy.single.group.clustering.enabled": "false"}
+    day = "20400101"
+    case.write("insert", [ride(key, 10) for key in keys], now=f"{day}000000000")
+    case.execute(case.schedule("clustering", rolling, now=f"{day}020000000"), DUE, now=f"{day}020000001")
+    case.slices()
+    case.schedule("clustering", rolling, now=f"{day}040000000")
+    case.write("insert", [ride(f"new@{city}", 20) for city in _DATES[:2]], now=f"{day}050000000")
+    case.execute(case.schedule("clustering", several, now=f"{day}060000000"), DUE, now=f"{day}060000001")
     case.state()

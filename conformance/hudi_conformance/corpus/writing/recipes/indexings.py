@@ -103,6 +103,32 @@ for _version, _type, _kills in (
     )(_written_meanwhile)
 
 
+@writing("indexing/several_blocks", shapes(types=(MOR,), configs=LISTED), "MT-011 IG-004", "statistics-of-first-row")
+def several_blocks(case: WritingCase) -> None:
+    """The statistics of a log are those of all its blocks, whichever of them was written last.
+
+    Given updates whose rows fill a block each.
+    When statistics of columns are built, and more such updates come.
+    Then readers that skip files by what the statistics say find the rows of every block.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", [ride("r01", 40), ride("r02", 60), ride("r03", 50)], configs=_BLOCK_A_ROW)
+    case.run("indexing", STATISTICS)
+    _by_time(case, 40, 50, 60)
+    case.write("upsert", [ride("r12", 90), ride("r11", 70), ride("r13", 80)], configs={**STATISTICS, **_BLOCK_A_ROW})
+    _by_time(case, 70, 80, 90)
+    case.sound()
+
+
+_BLOCK_A_ROW: Final = {"hoodie.logfile.data.block.max.size": "1"}
+
+
+def _by_time(case: WritingCase, *times: int) -> None:
+    for one in times:
+        case.filtered(["ts", "=", str(one)])
+
+
 @writing("indexing/beside_a_plan", shapes(types=(MOR,), configs=LISTED), "IG-006 IG-001", "indexing-waits-for-plans")
 def beside_a_plan(case: WritingCase) -> None:
     """An index is planned and built whatever services have planned.

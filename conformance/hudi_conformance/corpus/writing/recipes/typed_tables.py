@@ -347,4 +347,5 @@ def parts_of_structs(case: WritingCase) -> None:
     case.state()
     case.snapshot(columns=["note"], meta_columns=False)
     case.past(first, second, third, fourth)
+    case.filtered(["who", "is_not_null"])
     case.sound()
