@@ -72,6 +72,27 @@ def test_both_executors_give_equal_results(spark: Any, tmp_path: Path, query: di
     assert rows(HudiTable(spark, tmp_path).snapshot(**query)) == expected
 
 
+@pytest.mark.parametrize("threshold", [None, "7"])
+def test_many_files_are_planned_without_a_job(spark: Any, tmp_path: Path, threshold: str | None):
+    """Whatever number of files the session lists by a job, which it keeps."""
+    name = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+    builder = TableBuilder(tmp_path)
+    groups = [f"f{number}" for number in range(40)]
+    builder.commit(10, [builder.base_file(10, [row(group, 1, "base")], group=group) for group in groups])
+    if threshold is not None:
+        spark.conf.set(name, threshold)
+    tracker, context = spark.sparkContext.statusTracker(), spark.sparkContext
+    context.setJobGroup(str(tmp_path), "planning")
+    try:
+        frame = HudiTable(spark, tmp_path).snapshot(columns=["id"])
+        assert not tracker.getJobIdsForGroup(str(tmp_path))
+        assert spark.conf.get(name, None) == threshold
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        spark.conf.unset(name)
+    assert [one["id"] for one in rows(frame)] == sorted(groups)
+
+
 def test_time_travel_and_read_optimized(spark: Any, tmp_path: Path):
     mixed_table(tmp_path)
     table = HudiTable(spark, tmp_path)

@@ -4,6 +4,7 @@ import datetime as dt
 import operator
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -231,7 +232,7 @@ def _of_day(value: dt.time) -> int:
 
 if TYPE_CHECKING:
     from pyspark.broadcast import Broadcast
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
 _MOST_BYTES: Final = 1 << 27
@@ -285,13 +286,37 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         reader = spark.read.schema(schema).option("__globPaths__", value=False)
         # Days and moments are those of the calendar that Hudi counts in, also before 1582.
         reader = reader.option("datetimeRebaseMode", "CORRECTED").option("int96RebaseMode", "CORRECTED")
-        frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
+        frame = _of_files(spark, reader.option("recursiveFileLookup", value=True), paths)
     else:
         frame = spark.createDataFrame([], schema)
     if plan.context.row_filter is not None:
         frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
     names = frozenset(plan.context.schema.names)
     return frame.select([_field(name, names) for name in plan.context.output])
+
+
+# Above so many paths Spark looks at each in a task, which takes fifty times as long as looking at it does.
+_LISTING_TASKS: Final = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+_LISTING: Final = threading.Lock()
+
+
+def _of_files(spark: "SparkSession", reader: "DataFrameReader", paths: Sequence[str]) -> "DataFrame":
+    """A scan over local files, looked at here in place of by a job, and named to Java in one round trip."""
+    from pyspark.sql import DataFrame  # noqa: PLC0415 - pyspark is optional
+
+    jvm, java_reader = spark._jvm, reader._jreader  # noqa: SLF001 - PySpark has no public names for them
+    assert jvm is not None
+    named = jvm.java.util.regex.Pattern.compile("\0").split("\0".join(paths))
+    with _LISTING:
+        known = spark.conf.get(_LISTING_TASKS, None)
+        spark.conf.set(_LISTING_TASKS, str(len(paths)))
+        try:
+            return DataFrame(java_reader.parquet(named), spark)
+        finally:
+            if known is None:
+                spark.conf.unset(_LISTING_TASKS)
+            else:
+                spark.conf.set(_LISTING_TASKS, known)
 
 
 def _field(name: str, names: frozenset[str]) -> "Column":
@@ -420,14 +445,13 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
     needed = {*keys.columns_of(context.output, context.schema), *filtering}
     wanted = pa.schema([context.schema.field(name) for name in sorted(needed)])
-    known: dict[str, pa.Schema] = {}
+    timeless = not any(contains_time(field.type) for field in wanted)
+    known: dict[str, bool] = {}
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
     for task in plan.tasks:
-        readable = isinstance(storage, LocalStorage) and _is_plain(task, wanted)
-        schema = _file_schema(task, known, storage) if readable else pa.schema([])
-        matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
-        (scanned if matches else merged).append(task)
+        readable = timeless and isinstance(storage, LocalStorage) and _is_plain(task, wanted)
+        (scanned if readable and _has_as_wanted(task, wanted, known, storage) else merged).append(task)
     return scanned, merged
 
 
@@ -436,19 +460,19 @@ def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     path = task.base_file or ""
     if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
         return False
-    named = task.columns.are_named(wanted, instant_of(path))
-    return named and not any(contains_time(field.type) for field in wanted)
+    return task.columns.are_named(wanted, instant_of(path))
 
 
-def _file_schema(task: SliceTask, known: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
-    """The columns in a base file, from the footer of one file of each instant.
+def _has_as_wanted(task: SliceTask, wanted: pa.Schema, known: dict[str, bool], storage: Storage) -> bool:
+    """Whether a base file has the columns in the table's types, by the footer of one file of each instant.
 
     What a commit says of its columns may be wider than what the writer of rows put into its files.
     """
     path = task.base_file or ""
     instant = instant_of(path)
     if instant not in known:
-        known[instant] = base_file_footer(storage, path).schema
+        schema = base_file_footer(storage, path).schema
+        known[instant] = all(_is_as_wanted(schema, field) for field in wanted)
     return known[instant]
 
 
