@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_adapter import Request
@@ -15,7 +16,7 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
-from hudi_spark.spark import packed_for
+from hudi_spark.spark import packed_for, spare_archive
 from hudi_spark.testing import Query
 from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
 
@@ -91,6 +92,19 @@ def test_many_files_are_planned_without_a_job(spark: Any, tmp_path: Path, thresh
         context.setLocalProperty("spark.jobGroup.id", None)
         spark.conf.unset(name)
     assert [one["id"] for one in rows(frame)] == sorted(groups)
+
+
+def test_a_worker_does_not_keep_the_finders_of_spark_s_archive(spark: Any):
+    """Each of them reads the whole archive before the next task."""
+
+    def count(batches: Any) -> Any:
+        for _ in batches:
+            spare_archive()
+            finders = [one for path, one in sys.path_importer_cache.items() if "pyspark.zip" in path and one]
+            yield pa.record_batch({"id": [len(finders)]})
+
+    frame = spark.range(0, 4, 1, 4).mapInArrow(count, "id long")
+    assert [one["id"] for one in frame.collect()] == [0] * 4
 
 
 def test_time_travel_and_read_optimized(spark: Any, tmp_path: Path):

@@ -292,7 +292,7 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
     if plan.context.row_filter is not None:
         frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
     names = frozenset(plan.context.schema.names)
-    return frame.select([_field(name, names) for name in plan.context.output])
+    return frame.select(*(_field(name, names) for name in plan.context.output))
 
 
 # Above so many paths Spark looks at each in a task, which takes fifty times as long as looking at it does.
@@ -319,12 +319,13 @@ def _of_files(spark: "SparkSession", reader: "DataFrameReader", paths: Sequence[
                 spark.conf.set(_LISTING_TASKS, known)
 
 
-def _field(name: str, names: frozenset[str]) -> "Column":
-    """A column, or a field inside one under its whole name."""
+def _field(name: str, names: frozenset[str]) -> "Column | str":
+    """A column, which by its name takes the fewest round trips, or a field inside one under its whole name."""
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-    path = quoted(name) if name in names else ".".join(quoted(part) for part in name.split("."))
-    return functions.col(path).alias(name)
+    if name in names:
+        return quoted(name)
+    return functions.col(".".join(map(quoted, name.split(".")))).alias(name)
 
 
 def run_tasks(
@@ -400,6 +401,20 @@ def _runner(
     return run_numbered
 
 
+def spare_archive() -> None:
+    """Keep a worker from reading the directory of Spark's own archive of Python a dozen times before its next task.
+
+    Before each task Spark lets every finder of modules look anew; one of an archive reads all of it again, and there is
+    one for each package in it. A finder that is gone is made again where it is needed, without reading.
+    """
+    import pyspark  # noqa: PLC0415 - pyspark is optional
+
+    archive = getattr(pyspark.__loader__, "archive", None)
+    for path, finder in list(sys.path_importer_cache.items()):
+        if archive is not None and getattr(finder, "archive", None) == archive:
+            del sys.path_importer_cache[path]
+
+
 def batches_of_pack(
     pack: Iterable[_Task], run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
 ) -> Iterator[pa.RecordBatch]:
@@ -409,6 +424,7 @@ def batches_of_pack(
         RuntimeError: a task failed; its text is that of the error.
 
     """
+    spare_archive()
     return _joined(_run(task, run, wire, report) for task in pack)
 
 
