@@ -65,6 +65,9 @@ def plan_of(frame: Any) -> str:
         {"meta_columns": True},
         {"filter": ["and", ["ts", ">=", "1"], ["note", "=", "base"]]},
         {"filter": ["or", [["fn", "upper", "id"], "=", "E"], ["note", "is_null"]], "columns": ["id"]},
+        {"filter": ["id", "in", ["a", "c", "", " d", "it's", "\\d", "${user.name}", "s\u00fc\u2028"]]},
+        {"filter": ["ts", "in", ["1", "5", "9223372036854775807", "-9223372036854775808"]]},
+        {"filter": ["not", ["note", "in", ["base", None]]]},
     ],
 )
 def test_both_executors_give_equal_results(spark: Any, tmp_path: Path, query: dict[str, Any]):
