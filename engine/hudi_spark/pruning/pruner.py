@@ -424,9 +424,9 @@ def _kept(
     situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice], *, whole: bool
 ) -> tuple[FileSlice, ...]:
     """The slices that may hold a row; `whole`: what is known of one is known of all of its partition."""
-    asked = tuple({one.partition: one for one in slices}.values()) if whole else slices
-    known, value = _Known(situation, sources, asked), literal(situation)
-    kept = tuple(one for one in asked if may_hold(situation.query.condition, known.of(one), value))
+    queried = tuple({one.partition: one for one in slices}.values()) if whole else slices
+    known, value = _Known(situation, sources, queried), literal(situation)
+    kept = tuple(one for one in queried if may_hold(situation.query.condition, known.of(one), value))
     if not whole:
         return kept
     partitions = {one.partition for one in kept}
