@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_adapter import Request
@@ -15,7 +16,7 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
-from hudi_spark.spark import packed_for
+from hudi_spark.spark import packed_for, spare_archive
 from hudi_spark.testing import Query
 from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
 
@@ -64,12 +65,49 @@ def plan_of(frame: Any) -> str:
         {"meta_columns": True},
         {"filter": ["and", ["ts", ">=", "1"], ["note", "=", "base"]]},
         {"filter": ["or", [["fn", "upper", "id"], "=", "E"], ["note", "is_null"]], "columns": ["id"]},
+        {"filter": ["id", "in", ["a", "c", "", " d", "it's", "\\d", "${user.name}", "s\u00fc\u2028"]]},
+        {"filter": ["ts", "in", ["1", "5", "9223372036854775807", "-9223372036854775808"]]},
+        {"filter": ["not", ["note", "in", ["base", None]]]},
     ],
 )
 def test_both_executors_give_equal_results(spark: Any, tmp_path: Path, query: dict[str, Any]):
     mixed_table(tmp_path)
     expected = sorted(read_arrow(tmp_path, **query).to_pylist(), key=repr)
     assert rows(HudiTable(spark, tmp_path).snapshot(**query)) == expected
+
+
+@pytest.mark.parametrize("threshold", [None, "7"])
+def test_many_files_are_planned_without_a_job(spark: Any, tmp_path: Path, threshold: str | None):
+    """Whatever number of files the session lists by a job, which it keeps."""
+    name = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+    builder = TableBuilder(tmp_path)
+    groups = [f"f{number}" for number in range(40)]
+    builder.commit(10, [builder.base_file(10, [row(group, 1, "base")], group=group) for group in groups])
+    if threshold is not None:
+        spark.conf.set(name, threshold)
+    tracker, context = spark.sparkContext.statusTracker(), spark.sparkContext
+    context.setJobGroup(str(tmp_path), "planning")
+    try:
+        frame = HudiTable(spark, tmp_path).snapshot(columns=["id"])
+        assert not tracker.getJobIdsForGroup(str(tmp_path))
+        assert spark.conf.get(name, None) == threshold
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        spark.conf.unset(name)
+    assert [one["id"] for one in rows(frame)] == sorted(groups)
+
+
+def test_a_worker_does_not_keep_the_finders_of_spark_s_archive(spark: Any):
+    """Each of them reads the whole archive before the next task."""
+
+    def count(batches: Any) -> Any:
+        for _ in batches:
+            spare_archive()
+            finders = [one for path, one in sys.path_importer_cache.items() if "pyspark.zip" in path and one]
+            yield pa.record_batch({"id": [len(finders)]})
+
+    frame = spark.range(0, 4, 1, 4).mapInArrow(count, "id long")
+    assert [one["id"] for one in frame.collect()] == [0] * 4
 
 
 def test_time_travel_and_read_optimized(spark: Any, tmp_path: Path):

@@ -394,7 +394,7 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: Pruning
         if source is None:
             continue
         sources.append(source)
-        kept = _kept(situation, sources, left)
+        kept = _kept(situation, sources, left, whole=name == PARTITIONS)
         counts.append(counted(name, left, kept))
         left = kept
     return Pruned(left, tuple(counts))
@@ -420,9 +420,17 @@ def _source(found: _Means, situation: Situation, slices: Sequence[FileSlice]) ->
         return None
 
 
-def _kept(situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice]) -> tuple[FileSlice, ...]:
-    known, value = _Known(situation, sources, slices), literal(situation)
-    return tuple(one for one in slices if may_hold(situation.query.condition, known.of(one), value))
+def _kept(
+    situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice], *, whole: bool
+) -> tuple[FileSlice, ...]:
+    """The slices that may hold a row; `whole`: what is known of one is known of all of its partition."""
+    queried = tuple({one.partition: one for one in slices}.values()) if whole else slices
+    known, value = _Known(situation, sources, queried), literal(situation)
+    kept = tuple(one for one in queried if may_hold(situation.query.condition, known.of(one), value))
+    if not whole:
+        return kept
+    partitions = {one.partition for one in kept}
+    return tuple(one for one in slices if one.partition in partitions)
 
 
 class _Known:

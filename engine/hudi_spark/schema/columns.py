@@ -530,7 +530,8 @@ class SliceColumns:
 
     def are_named(self, schema: pa.Schema, instant: str) -> bool:
         """Whether every column stands in a file of an instant under its own name, at every depth."""
-        return len(self.as_named_now(schema, schema, instant)) == len(schema)
+        plain = self.ids is None and not self.constants
+        return plain or len(self.as_named_now(schema, schema, instant)) == len(schema)
 
     def as_named_now(self, stored: pa.Schema, schema: pa.Schema, instant: str) -> pa.Schema:
         """The stored columns that have the table's own names at every depth, so that a filter can use them there."""

@@ -11,7 +11,15 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, UNKNOWN_BYTES, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.queries import BATCH_ROWS, arrow_schema, packed, run_on_spark, spark_schema, wire_schema
+from hudi_spark.spark.queries import (
+    BATCH_ROWS,
+    arrow_schema,
+    packed,
+    run_on_spark,
+    spare_archive,
+    spark_schema,
+    wire_schema,
+)
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
@@ -215,6 +223,7 @@ class OnSpark:
         numbers = self.spark.range(0, len(batches), 1, min(len(batches), self.spark.sparkContext.defaultParallelism))
 
         def read(numbered: Iterable[pa.RecordBatch]) -> _Batches:
+            spare_archive()
             for batch in numbered:
                 for number in batch.column(0):
                     yield from pa.ipc.open_stream(described.value[number.as_py()])
@@ -256,6 +265,7 @@ def _on_parts(
     chain: _Chain, wire: pa.Schema, identify: Identify | None
 ) -> Callable[[Iterable[pa.RecordBatch]], _Batches]:
     def run(batches: Iterable[pa.RecordBatch]) -> _Batches:
+        spare_archive()
         whole = list(batches)
         if sum(batch.num_rows for batch in whole):
             part = pa.Table.from_batches(whole).cast(chain.schema)

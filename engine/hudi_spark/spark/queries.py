@@ -1,9 +1,11 @@
 """Queries on Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
 
 import datetime as dt
+import json
 import operator
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -177,9 +179,30 @@ def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
         return left.isNotNull()
     kind = schema.field(column.name).type if function_of(column).result is None else None
     if condition.operator == "in":
-        values = [_literal(value_of(form, column, schema), kind) for form in condition.value]
-        return left.isin(values) if values else functions.lit(col=False)
+        values = [value_of(form, column, schema) for form in condition.value]
+        return _is_in(left, values, kind) if values else functions.lit(col=False)
     return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))
+
+
+def _is_in(left: "Column", values: list[Any], kind: pa.DataType | None) -> "Column":
+    """One of some values; texts and whole numbers go to Java at once, where each literal is a dozen round trips."""
+    from pyspark.sql import Column  # noqa: PLC0415 - pyspark is optional
+
+    texts = kind == pa.string() and all(type(value) is str for value in values)
+    if texts or (kind is not None and pa.types.is_integer(kind) and all(type(value) is int for value in values)):
+        return Column(left._jc.isin(_java_array("Object", values)))  # noqa: SLF001 - PySpark has no public name for it
+    return left.isin([_literal(value, kind) for value in values])
+
+
+def _java_array(kind: str, values: Sequence[Any]) -> Any:
+    """Values as an array of a class of `java.lang`, in few round trips however many they are."""
+    from pyspark import SparkContext  # noqa: PLC0415 - pyspark is optional
+
+    context = SparkContext._active_spark_context  # noqa: SLF001 - PySpark has no public names for them
+    assert context is not None
+    jvm: Any = context._jvm  # noqa: SLF001
+    described = jvm.java.lang.Class.forName(f"[Ljava.lang.{kind};")
+    return jvm.com.fasterxml.jackson.databind.ObjectMapper().readValue(json.dumps(values), described)
 
 
 def _applied(column: grammar.Column) -> "Column":
@@ -231,7 +254,7 @@ def _of_day(value: dt.time) -> int:
 
 if TYPE_CHECKING:
     from pyspark.broadcast import Broadcast
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
 _MOST_BYTES: Final = 1 << 27
@@ -285,21 +308,44 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         reader = spark.read.schema(schema).option("__globPaths__", value=False)
         # Days and moments are those of the calendar that Hudi counts in, also before 1582.
         reader = reader.option("datetimeRebaseMode", "CORRECTED").option("int96RebaseMode", "CORRECTED")
-        frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
+        frame = _of_files(spark, reader.option("recursiveFileLookup", value=True), paths)
     else:
         frame = spark.createDataFrame([], schema)
     if plan.context.row_filter is not None:
         frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
     names = frozenset(plan.context.schema.names)
-    return frame.select([_field(name, names) for name in plan.context.output])
+    return frame.select(*(_field(name, names) for name in plan.context.output))
 
 
-def _field(name: str, names: frozenset[str]) -> "Column":
-    """A column, or a field inside one under its whole name."""
+# Above so many paths Spark looks at each in a task, which takes fifty times as long as looking at it does.
+_LISTING_TASKS: Final = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+_LISTING: Final = threading.Lock()
+
+
+def _of_files(spark: "SparkSession", reader: "DataFrameReader", paths: Sequence[str]) -> "DataFrame":
+    """A scan over local files, looked at here in place of by a job, and named to Java in one round trip."""
+    from pyspark.sql import DataFrame  # noqa: PLC0415 - pyspark is optional
+
+    java_reader, named = reader._jreader, _java_array("String", paths)  # noqa: SLF001 - PySpark has no public name for it
+    with _LISTING:
+        known = spark.conf.get(_LISTING_TASKS, None)
+        spark.conf.set(_LISTING_TASKS, str(len(paths)))
+        try:
+            return DataFrame(java_reader.parquet(named), spark)
+        finally:
+            if known is None:
+                spark.conf.unset(_LISTING_TASKS)
+            else:
+                spark.conf.set(_LISTING_TASKS, known)
+
+
+def _field(name: str, names: frozenset[str]) -> "Column | str":
+    """A column, which by its name takes the fewest round trips, or a field inside one under its whole name."""
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-    path = quoted(name) if name in names else ".".join(quoted(part) for part in name.split("."))
-    return functions.col(path).alias(name)
+    if name in names:
+        return quoted(name)
+    return functions.col(".".join(map(quoted, name.split(".")))).alias(name)
 
 
 def run_tasks(
@@ -375,6 +421,20 @@ def _runner(
     return run_numbered
 
 
+def spare_archive() -> None:
+    """Keep a worker from reading the directory of Spark's own archive of Python a dozen times before its next task.
+
+    Before each task Spark lets every finder of modules look anew; one of an archive reads all of it again, and there is
+    one for each package in it. A finder that is gone is made again where it is needed, without reading.
+    """
+    import pyspark  # noqa: PLC0415 - pyspark is optional
+
+    archive = getattr(pyspark.__loader__, "archive", None)
+    for path, finder in list(sys.path_importer_cache.items()):
+        if archive is not None and getattr(finder, "archive", None) == archive:
+            del sys.path_importer_cache[path]
+
+
 def batches_of_pack(
     pack: Iterable[_Task], run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
 ) -> Iterator[pa.RecordBatch]:
@@ -384,6 +444,7 @@ def batches_of_pack(
         RuntimeError: a task failed; its text is that of the error.
 
     """
+    spare_archive()
     return _joined(_run(task, run, wire, report) for task in pack)
 
 
@@ -420,14 +481,13 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
     needed = {*keys.columns_of(context.output, context.schema), *filtering}
     wanted = pa.schema([context.schema.field(name) for name in sorted(needed)])
-    known: dict[str, pa.Schema] = {}
+    timeless = not any(contains_time(field.type) for field in wanted)
+    known: dict[str, bool] = {}
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
     for task in plan.tasks:
-        readable = isinstance(storage, LocalStorage) and _is_plain(task, wanted)
-        schema = _file_schema(task, known, storage) if readable else pa.schema([])
-        matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
-        (scanned if matches else merged).append(task)
+        readable = timeless and isinstance(storage, LocalStorage) and _is_plain(task, wanted)
+        (scanned if readable and _has_as_wanted(task, wanted, known, storage) else merged).append(task)
     return scanned, merged
 
 
@@ -436,19 +496,19 @@ def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     path = task.base_file or ""
     if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
         return False
-    named = task.columns.are_named(wanted, instant_of(path))
-    return named and not any(contains_time(field.type) for field in wanted)
+    return task.columns.are_named(wanted, instant_of(path))
 
 
-def _file_schema(task: SliceTask, known: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
-    """The columns in a base file, from the footer of one file of each instant.
+def _has_as_wanted(task: SliceTask, wanted: pa.Schema, known: dict[str, bool], storage: Storage) -> bool:
+    """Whether a base file has the columns in the table's types, by the footer of one file of each instant.
 
     What a commit says of its columns may be wider than what the writer of rows put into its files.
     """
     path = task.base_file or ""
     instant = instant_of(path)
     if instant not in known:
-        known[instant] = base_file_footer(storage, path).schema
+        schema = base_file_footer(storage, path).schema
+        known[instant] = all(_is_as_wanted(schema, field) for field in wanted)
     return known[instant]
 
 
