@@ -53,8 +53,8 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
 
     SELECT, CREATE TABLE ... USING hudi, INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL,
-    SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. Settings
-    `hoodie.*` of the session hold for writes.
+    SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. FROM has
+    hudi_table_changes, hudi_query and hudi_query_timeline. Settings `hoodie.*` of the session hold for writes.
 
     A statement is refused before any effect where it cannot be carried out as it stands, and a value that a column
     cannot hold fails the write, which leaves nothing. A write that completes between what a statement reads and what it

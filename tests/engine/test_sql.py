@@ -10,11 +10,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import pytest
 from apache_sql import with_times
 from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.resources import suite_root
-from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save
+from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save, write_arrow
 
 pytestmark = [
     pytest.mark.spark,
@@ -468,6 +469,37 @@ def test_a_value_that_cannot_be_stored_leaves_nothing(spark: Any, kept: Path, te
         hudi_sql(spark, text)
     assert read_arrow(kept / "t") == before
     assert not [one for one in HudiTable(spark, kept / "t").timeline() if one.state != "COMPLETED"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "update t set fare = fare + 1 where id = 1",
+        "delete from t where id = 1",
+        "merge into t using (select 1 id, 'lima' city) s on t.id = s.id and t.city = s.city when matched then delete",
+    ],
+)
+def test_a_write_between_reading_and_writing_is_a_conflict(
+    spark: Any, run: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+):
+    """Also of another key: the statement has not seen it."""
+    snapshot, between = HudiTable.snapshot, [{"id": 8, "fare": 8.0, "ts": 3, "city": "rome"}]
+
+    def read(table: HudiTable, *given: Any, **more: Any) -> Any:
+        if more and between:
+            write_arrow(
+                tmp_path / "t", pa.Table.from_pylist([between.pop()], read_arrow(tmp_path / "t").schema), "insert"
+            )
+        return snapshot(table, *given, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HudiTable, "snapshot", read)
+        with pytest.raises(HudiError, match="WRITE_CONFLICT"):
+            run(text)
+    assert not between
+    assert sorted(rows_of(run)) == [1, 2, 3, 4, 8]
+    run(text)
+    assert rows_of(run).get(1) in (None, ("lima", 2.0, 3))
 
 
 def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], Any], tmp_path: Path):
