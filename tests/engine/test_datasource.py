@@ -330,6 +330,7 @@ spark.stop()
 """
 
 
+@pytest.mark.timeout(600)
 def test_the_format_of_spark_4_serves_a_client_of_spark_connect(spark: Any, tmp_path: Path):
     """Its server runs the tasks, in a process of its own."""
     if not hasattr(spark, "dataSource"):
@@ -337,7 +338,7 @@ def test_the_format_of_spark_4_serves_a_client_of_spark_connect(spark: Any, tmp_
     pytest.importorskip("grpc", reason="the client of Spark Connect is not installed")
     command = [sys.executable, "-W", "ignore", "-c", CONNECTED, str(tmp_path / "table"), repr(OPTIONS)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=500)
     assert done.stdout.splitlines()[-1:] == ["answers [2] 3.0 2 spark-connect"], done.stderr[-3000:]
 
 

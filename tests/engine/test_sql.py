@@ -216,7 +216,7 @@ def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
         "delete from {t} where id = 2",
         "insert overwrite {t} partition (city = 'rome') values (62, 50.0D, 9L)",
     )
-    asked: list[str] = []
+    queried: list[str] = []
     given: list[list[str]] = []
     for kind in ("cow", "mor"):
         path = tmp_path / kind
@@ -224,7 +224,7 @@ def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
         made = creation(kind, path, kind).replace("tblproperties (", cdc)
         given.append([made, *(one.format(t=kind) for one in writes), "select 1"])
         queries = [one.format(name=kind, path=path) for one in FUNCTIONS]
-        asked += ["", *queries]
+        queried += ["", *queries]
         given += [[one] for one in queries]
     (tmp_path / "given.json").write_text(json.dumps(given), "utf-8")
     script = Path(__file__).with_name("apache_sql.py")
@@ -233,7 +233,7 @@ def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
     theirs = json.loads((tmp_path / "found.json").read_text("utf-8"))
     for kind in ("cow", "mor"):
         hudi_sql(spark, f"create table {kind} using hudi location '{tmp_path / kind}'")
-    for text, expected in zip(asked, theirs, strict=True):
+    for text, expected in zip(queried, theirs, strict=True):
         ours = sorted(map(list, hudi_sql(spark, with_times(text)).collect()), key=repr) if text else [[1]]
         assert [text, ours] == [text, expected]
 

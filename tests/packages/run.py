@@ -34,11 +34,11 @@ def interpreters() -> list[str]:
     found: dict[str, str] = {}
     kept = sorted(Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob("versions/3.*/bin/python3"))
     for one in [*map(str, kept), *filter(None, (shutil.which(f"python3.{n}") for n in range(FIRST, LAST)))]:
-        told = subprocess.run(
+        answer = subprocess.run(
             [one, "-c", "import sys; print(sys.version_info[1])"], check=False, capture_output=True, text=True
         )
-        if told.returncode == 0 and int(told.stdout) >= FIRST:
-            found[told.stdout.strip()] = one
+        if answer.returncode == 0 and int(answer.stdout) >= FIRST:
+            found[answer.stdout.strip()] = one
     return [found[minor] for minor in sorted(found, key=int)]
 
 
