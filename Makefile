@@ -13,7 +13,7 @@ SMOKE_SAMPLE ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
+.PHONY: env conformance test properties packages templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(SMOKE_SAMPLE),--smoke-sample $(adapter)) --jobs 2 --report build/report
@@ -35,6 +35,9 @@ properties: env  ## each property of the model holds, or is refuted by its count
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
 	$(PYTEST) -m templates tests/templates tests/repository
+
+packages: env  ## the wheel and the source archive in dist/, reproducible; the wheel in an empty environment of every Python found
+	$(MEMORY) $(RUN) tests/packages/run.py
 
 browser: env  ## the report in Chromium; needs chromium and chromium-driver
 	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py
@@ -102,7 +105,7 @@ SPARK4 := build/spark4
 spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; needs JAVA_HOME with a JDK of 17 or later
 	test -x "$(JAVA_HOME)/bin/java" || { echo "set JAVA_HOME to a JDK of 17 or later"; exit 2; }
 	$(PYTHON) -m venv --clear $(SPARK4)
-	$(SPARK4)/bin/pip install --quiet 'pyspark>=4.1,<5'
+	$(SPARK4)/bin/pip install --quiet 'pyspark[connect]>=4.1,<5'
 	$(RUN) -c "import site; print(site.getsitepackages()[0])" > $(SPARK4)/first
 	for path in $$(cat $(SPARK4)/first) $$(cat $$(cat $(SPARK4)/first)/_hudi_conformance.pth); do echo $$path; done \
 	  > $(SPARK4)/lib/$(notdir $(PYTHON))/site-packages/first.pth

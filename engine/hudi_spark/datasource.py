@@ -22,7 +22,7 @@ from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.options import STORAGE_PREFIX, refusal, resolve, settled, the_catalogue
 from hudi_spark.read import Executor
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.spark import OnSpark, arrow_schema, use_same_python
+from hudi_spark.spark import OnSpark, arrow_schema, refuse_connect, use_same_python
 from hudi_spark.table import HudiTable, session_storage
 from hudi_spark.table_state import full_timeline, load_configuration, load_table
 from hudi_spark.table_writes import define_table
@@ -99,6 +99,7 @@ def save(
     given = GivenOptions.of(options)
     given.check_write()
     spark = frame.sparkSession
+    refuse_connect(spark)
     use_same_python(spark)
     door = WritingDoor(session_storage(spark, path, given.storage), OnSpark(spark), given)
     return door.write(frame, arrow_schema(frame.schema), mode)

@@ -1,4 +1,4 @@
-"""The procedures that `CALL` runs, by the names, arguments and columns that they have in Apache Hudi."""
+"""What `CALL` runs and what FROM may call, by the names, arguments and columns that they have in Apache Hudi."""
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
 from hudi_spark.options import refusal
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.running import clustering_configs
 from hudi_spark.table import HudiTable, NamedTable, session_storage
-from hudi_spark.table_state import GivenInstants, load_commits, load_table
+from hudi_spark.table_state import GivenInstants, full_timeline, load_commits, load_table
 from hudi_spark.write import Outcome
 
 if TYPE_CHECKING:
@@ -335,3 +336,92 @@ def _value(node: Any) -> Any:
     if isinstance(node, exp.Literal | exp.Boolean | exp.Neg):
         return node.to_py()
     raise refusal(f"{node.sql('spark')} is no literal", "procedures take literals")
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A table-valued function: its usage, how few and how many arguments it takes, and the rows that it answers."""
+
+    usage: str
+    fewest: int
+    most: int
+    rows: Callable[[_Call, Sequence[str]], "DataFrame"]
+
+
+def _table_changes(call: _Call, given: Sequence[str]) -> "DataFrame":
+    form, begin, *end = given
+    if form not in {"latest_state", "cdc"}:
+        raise refusal(f"hudi_table_changes has no format {form!r}", "say latest_state or cdc")
+    options = {TYPE: "incremental", CHANGES: form, BEGIN: begin, **({END: end[0]} if end else {})}
+    return load(call.spark, call.named.path, {**call.named.configs, **options})
+
+
+def _query(call: _Call, given: Sequence[str]) -> "DataFrame":
+    if given[0] not in {"snapshot", "read_optimized"}:
+        raise refusal(f"hudi_query has no mode {given[0]!r}", "say snapshot or read_optimized, or hudi_table_changes")
+    return load(call.spark, call.named.path, {**call.named.configs, TYPE: given[0]})
+
+
+def _query_timeline(call: _Call, given: Sequence[str]) -> "DataFrame":
+    """Every action by requested time; -1 for what has no statistics of a write."""
+    storage = session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        configuration, active = load_table(storage)
+        whole = full_timeline(storage, configuration, active) if [one.lower() for one in given] == ["true"] else active
+        written = {one.instant: one.metadata.write_stats for one in load_commits(storage, whole, None, "requested")}
+    rows = []
+    for one in whole.instants:
+        found = written.get(one)
+        counts = [-1] * 6
+        if found is not None:
+            counts = [
+                sum(stat.total_write_bytes or 0 for stat in found),
+                sum(stat.prev_commit not in {None, "", "null"} for stat in found),
+                len({stat.partition_path for stat in found}),
+                sum(stat.num_writes or 0 for stat in found),
+                sum(stat.num_update_writes or 0 for stat in found),
+                sum(stat.total_write_errors or 0 for stat in found),
+            ]
+        file = one.files[one.state].rpartition("/")[2]
+        rows.append((one.requested, one.action, one.state, one.completed, file, *counts))
+    columns = (
+        "Timestamp string, Action string, State string, Completion_Time string, File_Name string, "
+        "Total_Bytes_Written bigint, Total_Files_Updated bigint, Total_Partitions_Written bigint, "
+        "Total_Records_Written bigint, Total_Updated_Records_Written bigint, Total_Write_Errors bigint"
+    )
+    return call.spark.createDataFrame(rows, columns)
+
+
+FUNCTIONS: Final[Mapping[str, _Function]] = {
+    "hudi_table_changes": _Function("(table or path, 'latest_state' or 'cdc', begin[, end])", 3, 4, _table_changes),
+    "hudi_query": _Function("(table or path, 'snapshot' or 'read_optimized')", 2, 2, _query),
+    "hudi_query_timeline": _Function("(table or path[, 'true' for archived actions too])", 1, 2, _query_timeline),
+}
+"""Those of Hudi's that read a table; `hudi_sql` has them in FROM."""
+
+
+def called_function(spark: "SparkSession", node: Any, named: Callable[[str], NamedTable]) -> "DataFrame | None":
+    """The rows of a function of Hudi's in FROM; None for any other.
+
+    `begin` and `end` are as in `HudiTable.incremental`; `earliest` leaves the begin open.
+
+    Raises:
+        UnsupportedFeature: a function of Hudi's that is not there.
+        HudiError: CONFIG_INVALID for other arguments; else as the query.
+
+    Clauses: IN-001, IN-002, CD-001, RD-009, TL-004.
+
+    """
+    name = node.name.lower()
+    function = FUNCTIONS.get(name)
+    if function is None:
+        if name.startswith("hudi_"):
+            near = difflib.get_close_matches(name, FUNCTIONS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(FUNCTIONS))}"
+            raise UnsupportedFeature("sql-function", f"{name}: {hint}")
+        return None
+    values = [_value(one) for one in node.expressions]
+    if not function.fewest <= len(values) <= function.most or _NO_ARGUMENT in values:
+        raise refusal(f"{name} has {len(values)} arguments, or one is NULL", f"write {name}{function.usage}")
+    table, *further = map(str, values)
+    return function.rows(_Call(spark, named(table), {}), further)

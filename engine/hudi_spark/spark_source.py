@@ -16,8 +16,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -64,31 +63,33 @@ from hudi_spark.read import (
 )
 from hudi_spark.read.tasks import run_task
 from hudi_spark.schema import key_text
-from hudi_spark.spark import arrow_schema, batches_of_pack, files_of_changes, packed_for, spark_schema, wire_schema
+from hudi_spark.spark import (
+    arrow_schema,
+    batches_of_pack,
+    files_of_changes,
+    is_connect,
+    packed_for,
+    spark_schema,
+    use_same_python,
+    wire_schema,
+)
 from hudi_spark.table_state import GivenInstants
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FORMAT: Final = "hudi_py"
-_COMPARED: Final = {
-    "EqualTo": "=",
-    "GreaterThan": ">",
-    "GreaterThanOrEqual": ">=",
-    "LessThan": "<",
-    "LessThanOrEqual": "<=",
-}
 _AT: Final = "completed"
 """In an offset of a stream: the time up to which rows have been read."""
-_VALUES: Final = (bool, int, float, str, date, Decimal)
 _FEED: Final = pa.schema([(name, pa.string()) for name in ("op", "ts_ms", *IMAGES)])
 
 
 def register(spark: "SparkSession") -> None:
     """Make `hudi_py` a format of a session of Spark 4, with the options of `load` and `save`.
 
-    A frame reads the state of its first job. Comparisons with values are pushed to the files where Spark hands them
-    down (`spark.sql.python.filterPushdown.enabled`).
+    A frame reads the state of its first job, whole: its filters are Spark's, and skip no file. A table may be given a
+    name, `CREATE TEMPORARY VIEW name USING hudi_py OPTIONS (path '...')`, which SELECT and INSERT take. A client of
+    Spark Connect has all of it where the server's Python has this package.
 
     A stream of reads has in each batch the rows that were written since the last one, as they are at its end, or the
     change feed (`hoodie.datasource.query.incremental.format=cdc`). It begins after
@@ -107,6 +108,8 @@ def register(spark: "SparkSession") -> None:
     """
     if not hasattr(spark, "dataSource"):
         raise UnsupportedFeature("data-source-on-spark-3", "Spark 3 has no data sources in Python: call load and save")
+    if not is_connect(spark):
+        use_same_python(spark)
     spark.dataSource.register(_source())
 
 
@@ -122,13 +125,14 @@ def _source() -> type:
             return FORMAT
 
         def schema(self) -> Any:
-            return spark_schema(wire_schema(_TableQuery.of(self.options).schema()))
+            found = spark_schema(wire_schema(_TableQuery.of(self.options).schema()))
+            return _remembering(found, self.options) if self.options.keys() >= _CATALOG else found
 
         def reader(self, schema: Any) -> Any:
-            return reader(self.options, schema.names)
+            return reader(self.options or _remembered(schema), schema)
 
         def streamReader(self, schema: Any) -> Any:  # noqa: N802 - the name that Spark calls
-            return stream(self.options, schema.names)
+            return stream(self.options, schema)
 
         def writer(self, schema: Any, overwrite: bool) -> Any:
             return writer(_StagedWrite.of(self.options, schema, overwrite=overwrite))
@@ -143,19 +147,13 @@ def _reader() -> type:
     from pyspark.sql.datasource import DataSourceReader  # noqa: PLC0415
 
     class HudiReader(DataSourceReader):  # type: ignore[misc]
-        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
-            self._table, self._names = _TableQuery.of(options), tuple(names)
+        def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+            self._table, self._schema = _TableQuery.of(options), schema
             kind_of_query(self._table.given.query)
-            self._filter: list[Any] = []
 
-        def pushFilters(self, filters: list[Any]) -> Iterable[Any]:  # noqa: N802 - the name that Spark calls
-            known = [found for one in filters if (found := _pushed(one)) is not None]
-            self._filter = ["and", *known] if known and not self._table.is_feed else []
-            # Spark evaluates them again: what it means by a comparison may be more than the files have compared.
-            return filters
-
+        # Without pushFilters: Spark keeps the partitions of the query before for the next one of the frame.
         def partitions(self) -> Sequence[Any]:
-            return _partitions(*self._table.planned(self._names, self._filter or None), self._names)
+            return _partitions(*self._table.planned(self._schema.names), self._schema)
 
         def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
             return _rows(partition)
@@ -167,8 +165,8 @@ def _stream() -> type:
     from pyspark.sql.datasource import DataSourceStreamReader  # noqa: PLC0415
 
     class HudiStream(DataSourceStreamReader):  # type: ignore[misc]
-        def __init__(self, options: Mapping[str, str], names: Sequence[str]) -> None:
-            self._table, self._names = _TableQuery.of(options), tuple(names)
+        def __init__(self, options: Mapping[str, str], schema: Any) -> None:
+            self._table, self._schema = _TableQuery.of(options), schema
             self._table.check_stream()
 
         def initialOffset(self) -> dict[str, str]:  # noqa: N802 - the names that Spark calls
@@ -181,7 +179,7 @@ def _stream() -> type:
             first, last = start[_AT], end[_AT]
             if not is_later(last, first):
                 return []
-            return _partitions(*self._table.between(first, last, self._names), self._names)
+            return _partitions(*self._table.between(first, last, self._schema.names), self._schema)
 
         def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
             return _rows(partition)
@@ -328,25 +326,32 @@ def _serialised(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Buffer:
     return sink.getvalue()
 
 
-def _partitions(storage: Storage, plan: AnyPlan, names: Sequence[str]) -> list[Any]:
-    """Tasks packed by their bytes, with the schema of the answer."""
+def _partitions(storage: Storage, plan: AnyPlan, declared: Any) -> list[Any]:
+    """Tasks packed by their bytes, with the schema of the answer: the columns that a view or a table declares."""
     from pyspark.sql.datasource import InputPartition  # noqa: PLC0415
 
-    cores = os.cpu_count() or 1
+    cores, names = os.cpu_count() or 1, declared.names
     packs: Sequence[Sequence[Any]]
     run: Callable[[Any], SliceRows]
     if isinstance(plan, Plan):
         run, schema = run_task, wire_schema(plan.schema)
         packs = packed_for(cores, plan.tasks, lambda task: bytes_to_read(storage, task.files))
     else:
-        run, schema = _Feed(tuple(names)), pa.schema([_FEED.field(name) for name in names])
+        run, schema = _Feed(), _FEED
         packs = packed_for(cores, plan.tasks, lambda task: bytes_to_read(storage, files_of_changes(task)))
-    return [InputPartition((tuple(pack), run, schema)) for pack in packs]
+    for own in spark_schema(schema):
+        stored = own.dataType.simpleString()
+        stated = declared[own.name].dataType.simpleString() if own.name in names else stored
+        if stated != stored:
+            message = f"the column {own.name!r} is {stored}, and is declared as {stated}"
+            raise refusal(message, "declare it as it is, or leave the columns out")
+    return [InputPartition((tuple(pack), run, schema, names)) for pack in packs]
 
 
 def _rows(partition: Any) -> Iterator[pa.RecordBatch]:
-    pack, run, schema = partition.value
-    return batches_of_pack(pack, run, schema, lambda _: None)
+    pack, run, schema, names = partition.value
+    for batch in batches_of_pack(pack, run, schema, lambda _: None):
+        yield batch.select(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,13 +361,11 @@ class _Feed:
     Clauses: CD-002.
     """
 
-    names: tuple[str, ...]
-
     def __call__(self, task: ChangeTask) -> SliceRows:
         found = run_change_task(task)
         time, operations, *images = found.rows.columns
         texts = [_json_column(one) for one in images]
-        rows = pa.Table.from_arrays([operations, time, *texts], schema=_FEED).select(list(self.names))
+        rows = pa.Table.from_arrays([operations, time, *texts], schema=_FEED)
         return SliceRows(rows, found.skipped)
 
 
@@ -433,21 +436,47 @@ def _quoted(text: str) -> str:
     return f'"{text.translate(_ESCAPED)}"'
 
 
-# Of Spark itself, in what it hands down.
+# Of Spark itself, in what it hands down; its catalog adds these, and each option again.
 _CHECKPOINT: Final = "checkpointlocation"
-_SPARK: Final = ("path", _CHECKPOINT)
+_CATALOG: Final = frozenset({"provider", "location"})
+_SPARK: Final = frozenset({"path", _CHECKPOINT, "owner", *_CATALOG})
+_AGAIN: Final = "option."
 
 
 def _named(options: Mapping[str, str]) -> tuple[str, GivenOptions]:
     """The path of the table, and the other options under their own names: Spark hands names down in lower case."""
     names = {name.lower(): name for name in the_catalogue().names}
-    given = GivenOptions.of(
-        {names.get(name, name): text for name, text in options.items() if name.lower() not in _SPARK}
-    )
+    own = {name: text for name, text in options.items() if name.lower() not in _SPARK and not name.startswith(_AGAIN)}
+    given = GivenOptions.of({names.get(name, name): text for name, text in own.items()})
     path = next((text for name, text in options.items() if name.lower() == "path"), "")
     if not path:
-        raise refusal("the path of the table is missing", f'say spark.read.format("{FORMAT}").load(path)')
+        hint = (
+            f'say spark.read.format("{FORMAT}").load(path), or CREATE TEMPORARY VIEW name USING {FORMAT} OPTIONS (path'
+            " '...'); Spark hands no options of a table of its catalog to a format in Python: write to it by hudi_sql"
+        )
+        raise refusal("the path of the table is missing", hint)
     return path, given
+
+
+_KEPT: Final = "hudi_py"
+
+
+def _remembering(found: Any, options: Mapping[str, str]) -> Any:
+    """A schema that says which table it is of: of a table of the catalog Spark hands the schema alone to a reader."""
+    path, given = _named(options)
+    if given.storage:
+        raise refusal(f"{min(given.storage)} would stand in the catalog", "give it to the session or the environment")
+    first = found.fields[0]
+    first.metadata = {**first.metadata, _KEPT: {"path": path, **given.query, **given.configs}}
+    return found
+
+
+def _remembered(schema: Any) -> Mapping[str, str]:
+    """The options of a table of the catalog.
+
+    For reads only: rows that are inserted may have the schema of another table.
+    """
+    return schema.fields[0].metadata.get(_KEPT, {}) if schema.fields else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,17 +495,17 @@ class _TableQuery:
         """Whether it is a change feed."""
         return self.given.query.get(CHANGES) == "cdc"
 
-    def planned(self, names: Sequence[str] | None, filter: Any) -> tuple[Storage, AnyPlan]:  # noqa: A002
+    def planned(self, names: Sequence[str] | None) -> tuple[Storage, AnyPlan]:
         """The plan of a query."""
         query = self.given.query
         kind = kind_of_query(query)
         with boundary(self.path):
             if kind == "incremental":
                 begin, end = self._given(query[BEGIN]), self._given(query.get(END))
-                return self._range(begin, end, names, filter)
+                return self._range(begin, end, names)
             as_of = self._given(query.get(AS_OF))
             configs = of_reads(self.given.configs)
-            return self._plan(Query(as_of, names, filter, True, kind == "read_optimized", configs=configs))
+            return self._plan(Query(as_of, names, None, True, kind == "read_optimized", configs=configs))
 
     def schema(self) -> pa.Schema:
         """The columns of a query, or of a stream."""
@@ -485,7 +514,7 @@ class _TableQuery:
             query = {BEGIN: EARLIEST, **query}
         if CHANGES in query and TYPE not in query:
             query = {TYPE: "incremental", BEGIN: EARLIEST, **query}
-        plan = replace(self, given=replace(self.given, query=query)).planned(None, None)[1]
+        plan = replace(self, given=replace(self.given, query=query)).planned(None)[1]
         return plan.schema if isinstance(plan, Plan) else _FEED
 
     def check_stream(self) -> None:
@@ -512,13 +541,13 @@ class _TableQuery:
     def between(self, begin: str, end: str, names: Sequence[str]) -> tuple[Storage, AnyPlan]:
         """The plan of a batch of a stream."""
         with boundary(self.path):
-            return self._range(begin, end, names, None)
+            return self._range(begin, end, names)
 
-    def _range(self, begin: str, end: str | None, names: Sequence[str] | None, filter: Any) -> tuple[Storage, AnyPlan]:  # noqa: A002
+    def _range(self, begin: str, end: str | None, names: Sequence[str] | None) -> tuple[Storage, AnyPlan]:
         configs = of_reads(self.given.configs)
         if self.is_feed:
             return self._plan(ChangesQuery(begin, end, commit_time=True, configs=configs))
-        return self._plan(IncrementalQuery(None, names, filter, True, configs=configs, begin=begin, end=end))
+        return self._plan(IncrementalQuery(None, names, None, True, configs=configs, begin=begin, end=end))
 
     def _plan(self, query: AnyQuery) -> tuple[Storage, AnyPlan]:
         storage = self._storage()
@@ -533,18 +562,3 @@ class _TableQuery:
 
     def _storage(self) -> Storage:
         return table_storage(self.path, self.given.storage)
-
-
-def _pushed(one: Any) -> list[Any] | None:
-    """What Spark hands down, in the filter's own form; None for what has none."""
-    name = type(one).__name__
-    column: tuple[str, ...] = getattr(one, "attribute", ())
-    if len(column) != 1:
-        return None
-    if name in {"IsNull", "IsNotNull"}:
-        return [column[0], "is_null" if name == "IsNull" else "is_not_null", None]
-    if name in _COMPARED and isinstance(one.value, _VALUES):
-        return [column[0], _COMPARED[name], one.value]
-    if name == "In" and all(isinstance(value, _VALUES) for value in one.value):
-        return [column[0], "in", list(one.value)]
-    return None

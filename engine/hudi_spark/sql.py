@@ -11,7 +11,7 @@ A table is named by its path, hudi.`lake/fares`, or by a name of the session: on
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +22,7 @@ from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import call_procedure, outcome_frame
 from hudi_spark.schema import avro_of_arrow
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.spark import OnSpark, arrow_schema
+from hudi_spark.spark import OnSpark, arrow_schema, refuse_connect
 from hudi_spark.sql_tables import (
     DELETES,
     DIALECT,
@@ -41,7 +41,7 @@ from hudi_spark.sql_tables import (
     tick,
     unsupported,
 )
-from hudi_spark.table import HudiTable, NamedTable, forget_name, named_table, session_storage
+from hudi_spark.table import HudiTable, NamedTable, forget_name, session_storage
 from hudi_spark.write import Outcome, TableWriter, WriteRequest
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
 
     SELECT, CREATE TABLE ... USING hudi, INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL,
-    SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. Settings
-    `hoodie.*` of the session hold for writes.
+    SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. FROM has
+    hudi_table_changes, hudi_query and hudi_query_timeline. Settings `hoodie.*` of the session hold for writes.
 
     A statement is refused before any effect where it cannot be carried out as it stands, and a value that a column
     cannot hold fails the write, which leaves nothing. A write that completes between what a statement reads and what it
@@ -67,11 +67,12 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     Clauses: OW-001, OW-013, OW-014, OW-018, OW-031, DM-021, RD-010.
 
     """
+    refuse_connect(spark)
     first, _, _ = text.lstrip(" \t\r\n(").partition(" ")
     if first.upper() in {"SET", "RESET"}:
         return spark.sql(text)
     if first.upper() == "CALL":
-        return call_procedure(spark, text, partial(_named_by_text, spark))
+        return call_procedure(spark, text, SessionTables(spark).named_by_text)
     tree = parsed(text)
     exp = expressions()
     session = _Session(SessionTables(spark))
@@ -506,9 +507,3 @@ def _path(column: Any) -> str:
     exp = expressions()
     parts = column.parts if isinstance(column, exp.Column) else [column]
     return ".".join(part.name for part in parts)
-
-
-def _named_by_text(spark: "SparkSession", text: str) -> NamedTable:
-    """The table that a procedure names: by a name of the session, or by its path."""
-    known = named_table(spark, text.removeprefix("default."))
-    return known or NamedTable(text, "", {})

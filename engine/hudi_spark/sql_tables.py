@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hudi_spark.datasource import GivenOptions
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, to_text
 from hudi_spark.options import refusal, resolve
+from hudi_spark.procedures import called_function
 from hudi_spark.table import HudiTable, NamedTable, named_table, remember_name, session_storage
 from hudi_spark.table_state import load_configuration, load_table
 
@@ -195,6 +196,14 @@ class SessionTables:
             return NamedTable(node.name, "", {})
         return named_table(self.spark, node.name) if node.db.lower() in {"", "default"} else None
 
+    def named_by_text(self, text: str) -> NamedTable:
+        """The table that a procedure or a function names: by a name of the session, or by its path."""
+        return named_table(self.spark, text.removeprefix("default.")) or NamedTable(text, "", {})
+
+    def _configured(self, text: str) -> NamedTable:
+        known = self.named_by_text(text)
+        return NamedTable(known.path, known.name, self.configs_of(known))
+
     def read(self, named: NamedTable, as_of: str | None) -> "DataFrame":
         """The rows of a table, its meta columns first and those of partitions last."""
         table = HudiTable(self.spark, named.path, configs=self.configs_of(named))
@@ -218,6 +227,11 @@ class SessionTables:
         made = tree.copy()
         common = {one.alias.lower() for one in made.find_all(exp.CTE)}
         for node in list(made.find_all(exp.Table)):
+            if isinstance(node.this, exp.Anonymous) and not node.db:
+                rows = called_function(self.spark, node.this, self._configured)
+                if rows is not None:
+                    node.set("this", exp.to_identifier(self.view(rows), quoted=True))
+                continue
             named = None if not node.db and node.name.lower() in common else self.named(node)
             version = node.args.get("version")
             if named is None and node.name not in self.views and version is not None:

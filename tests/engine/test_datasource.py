@@ -1,13 +1,18 @@
 """Programs keep the options of Hudi's data source: what `load` reads and `save` writes by them."""
+# ruff: noqa: S608 - statements are what is tested
 
 import datetime as dt
 import json
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 from hudi_spark import (
     HudiError,
@@ -15,6 +20,7 @@ from hudi_spark import (
     ServiceWarning,
     UnsupportedFeature,
     check_table,
+    hudi_sql,
     load,
     read_arrow,
     register,
@@ -169,7 +175,6 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
             register(spark)
         return
     register(spark)
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     read = spark.read.format("hudi_py")
     for options in (
         {},
@@ -182,6 +187,159 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
         for condition in ("true", "city = 'oslo' and id > 1", "fare in (2.0, 3.0)", "fare is null"):
             assert sorted(found.where(condition).collect()) == sorted(expected.where(condition).collect())
         read = spark.read.format("hudi_py")
+
+
+def test_filters_of_one_query_are_not_those_of_the_next(spark: Any, tmp_path: Path):
+    """A frame is queried in any order, and beside itself: Spark keeps what it has planned for a frame."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    save(frame(spark, range(4), 1.0), tmp_path / "table", OPTIONS)
+    for pushed in ("true", "false"):
+        spark.conf.set("spark.sql.python.filterPushdown.enabled", pushed)
+        found = spark.read.format("hudi_py").load(str(tmp_path / "table"))
+        few, others = found.where("id > 2"), found.where("id < 2")
+        assert [one.count() for one in (few, found, others, found)] == [1, 4, 2, 4]
+        assert (few.union(others).count(), few.join(found, "id", "right").count()) == (3, 4)
+
+
+def test_plain_sql_reads_and_inserts_by_names_that_spark_4_gives(spark: Any, tmp_path: Path):
+    """A view takes SELECT and INSERT, and its first INSERT may make the table; a table of the catalog takes SELECT."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    path = tmp_path / "table"
+    given = ", ".join(f"'{key}' '{value}'" for key, value in OPTIONS.items())
+    using = f"using hudi_py options (path '{path}', {given})"
+    columns = "(id int, city string, fare double, ts long)"
+    try:
+        spark.sql(f"create temporary view made {columns} {using}")
+        spark.sql("insert into made values (1, 'lima', 1.0D, 1), (2, 'oslo', 2.0D, 1)")
+        spark.sql(f"create table cab {using}")
+        assert spark.sql("select id from made where fare > 1").collect() == [(2,)]
+        spark.sql("insert into made by name select 5L ts, 1 id, 'lima' city, 7.0D fare")
+        assert fares(spark.sql("select * from cab")) == {1: 7.0, 2: 2.0}
+        assert spark.table("cab").columns[:5] == load(spark, path).columns[:5]
+        spark.sql(f"create temporary view whole {using}")
+        spark.sql("insert into whole (id, city, fare, ts) values (3, 'rome', 3.0D, 1)")
+        assert fares(spark.sql("select id, fare from cab where id > 1")) == {2: 2.0, 3: 3.0}
+        spark.sql(f"insert into cab with ('path' = '{path}') (id, city, fare, ts) values (4, 'rome', 4.0D, 1)")
+        spark.sql("insert overwrite made select 9, 'rome', 9.0D, 1L")
+        assert fares(spark.table("cab")) == {9: 9.0}
+        changes = "'hoodie.datasource.query.type' 'incremental', 'hoodie.datasource.read.begin.instanttime' 'earliest'"
+        spark.sql(f"create table changed using hudi_py options (path '{path}', {changes})")
+        assert fares(spark.table("changed")) == fares(load(spark, path, {TYPE: "incremental", BEGIN: "earliest"}))
+        assert [one.action for one in HudiTable(spark, path).timeline()][-1] == "replacecommit"
+    finally:
+        for name in ("cab", "changed"):
+            spark.sql(f"drop table if exists {name}")
+        for name in ("made", "whole"):
+            spark.catalog.dropTempView(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("insert into cab (id, city, fare, ts) values (4, 'rome', 4.0D, 1)", "write to it by hudi_sql"),
+        ("create table other using hudi_py {options} as select 1 id", "write to it by hudi_sql"),
+        ("create table other using hudi_py options (path '{path}', 'fs.s3a.secret.key' 'x')", "in the catalog"),
+        ("select * from typed", "the column 'fare' is double, and is declared as int"),
+        ("select * from named", "has no column 'taxes'"),
+        ("update cab set fare = 1", "UPDATE"),
+        ("delete from cab where id = 1", "delete"),
+        ("merge into cab using (select 1 id) s on s.id = cab.id when matched then delete", "MERGE"),
+    ],
+)
+def test_plain_sql_that_spark_4_cannot_hand_on_changes_nothing(spark: Any, tmp_path: Path, text: str, match: str):
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    register(spark)
+    path = tmp_path / "table"
+    save(frame(spark, range(2), 1.0), path, OPTIONS)
+    options = f"options (path '{path}')"
+    spark.sql(f"create temporary view typed (id int, fare int) using hudi_py {options}")
+    spark.sql(f"create temporary view named (id int, taxes int) using hudi_py {options}")
+    try:
+        spark.sql(f"create table cab using hudi_py {options}")
+        before = sorted(str(one) for one in path.rglob("*"))
+        with pytest.raises(Exception, match=match):
+            spark.sql(text.replace("{options}", options).replace("{path}", str(path))).collect()
+        assert sorted(str(one) for one in path.rglob("*")) == before
+        assert [one.name for one in spark.catalog.listTables() if not one.isTemporary] == ["cab"]
+    finally:
+        spark.sql("drop table if exists cab")
+        for name in ("typed", "named"):
+            spark.catalog.dropTempView(name)
+
+
+class Client:
+    """A session of Spark Connect, of which nothing may be requested."""
+
+    __module__ = "pyspark.sql.connect.session"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(name)
+
+
+class ClientFrame:
+    """A frame of one."""
+
+    sparkSession = Client()  # noqa: N815 - the name of Spark
+
+
+SCHEMA = pa.schema([("id", pa.int32())])
+DOORS: list[Callable[[Any, Path], Any]] = [
+    HudiTable,
+    HudiTable.exists,
+    lambda spark, path: HudiTable.create(spark, path, name="t", schema=SCHEMA),
+    HudiTable.recover,
+    load,
+    lambda _, path: save(cast("Any", ClientFrame()), path, OPTIONS),
+    lambda spark, path: hudi_sql(spark, f"create table t (id int) using hudi location '{path}'"),
+    lambda spark, _: hudi_sql(spark, "set hoodie.metadata.enable = false"),
+]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_client_of_spark_connect_is_refused_by_name(tmp_path: Path, door: Callable[[Any, Path], Any]):
+    """Before any effect, by one error that says what to call."""
+    with pytest.raises(UnsupportedFeature, match=r"spark-connect .*register\(spark\)"):
+        door(Client(), tmp_path / "table")
+    assert not (tmp_path / "table").exists()
+
+
+CONNECTED = """
+import sys
+from hudi_spark import HudiTable, UnsupportedFeature, read_arrow, register
+from pyspark.sql import SparkSession
+
+path, options = sys.argv[1], eval(sys.argv[2])
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+register(spark)
+rows = spark.createDataFrame([(1, "lima", 1.0, 1), (2, "oslo", 2.0, 1)], "id int, city string, fare double, ts long")
+rows.write.format("hudi_py").options(**options).mode("append").save(path)
+found = spark.read.format("hudi_py").load(path).where("fare > 1").select("id").collect()
+spark.sql(f"create temporary view fares using hudi_py options (path '{path}')")
+summed = spark.sql("select sum(fare) from fares").collect()
+try:
+    HudiTable(spark, path)
+except UnsupportedFeature as error:
+    refused = error.feature
+print("answers", [one.id for one in found], summed[0][0], read_arrow(path).num_rows, refused)
+spark.stop()
+"""
+
+
+@pytest.mark.timeout(600)
+def test_the_format_of_spark_4_serves_a_client_of_spark_connect(spark: Any, tmp_path: Path):
+    """Its server runs the tasks, in a process of its own."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    pytest.importorskip("grpc", reason="the client of Spark Connect is not installed")
+    command = [sys.executable, "-W", "ignore", "-c", CONNECTED, str(tmp_path / "table"), repr(OPTIONS)]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=500)
+    assert done.stdout.splitlines()[-1:] == ["answers [2] 3.0 2 spark-connect"], done.stderr[-3000:]
 
 
 ALL_TYPES = """id int, flag boolean, byte int, long long, small float, wide double, amount decimal(20, 9), day date,

@@ -10,10 +10,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 import pytest
+from apache_sql import with_times
 from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.resources import suite_root
-from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save
+from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save, write_arrow
 
 pytestmark = [
     pytest.mark.spark,
@@ -172,6 +174,68 @@ DIFFERENCES: Final = (
         ],
     ),
 )
+
+
+# What Apache Hudi 1.1.1 answers for a table that it wrote, and this engine for the same table.
+FUNCTIONS: Final = (
+    "select * from hudi_table_changes('{name}', 'latest_state', 'earliest')",
+    "select * from hudi_table_changes('{path}', 'latest_state', '<completed 0 of {path}>')",
+    (
+        "select c.id, c.fare from hudi_table_changes('{path}', 'latest_state', '<completed 0 of {path}>',"
+        " '<completed 1 of {path}>') c where c.city = 'lima'"
+    ),
+    "select id, fare from hudi_table_changes('{path}', 'latest_state', '<completed 3 of {path}>')",
+    # Images there may have meta columns, too.
+    (
+        "select op, ts_ms, get_json_object(before, '$.id'), get_json_object(before, '$.fare'),"
+        " get_json_object(after, '$.id'), get_json_object(after, '$.fare')"
+        " from hudi_table_changes('{name}', 'cdc', 'earliest')"
+    ),
+    (
+        "select op, count(*) from hudi_table_changes('{path}', 'cdc', '<completed 0 of {path}>',"
+        " '<completed 2 of {path}>') group by op"
+    ),
+    "select * from hudi_query('{name}', 'snapshot')",
+    "select id, fare from hudi_query('{name}', 'read_optimized')",
+    "select * from hudi_query_timeline('{name}')",
+    "select action, state from hudi_query_timeline('{path}', 'true') where total_records_written > 1",
+)
+
+
+@pytest.mark.peers
+@pytest.mark.timeout(900)
+def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
+    """Of both types, for one table each that Apache Hudi has written: rows, meta columns and change feeds alike."""
+    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
+    if why and not peers_required():
+        pytest.skip(f"Apache Hudi is not asked: {why}")
+    assert not why, why
+    writes = (
+        f"insert into {{t}} values {FILL}",
+        "update {t} set fare = 9.0D, ts = 4L where id = 1",
+        "delete from {t} where id = 2",
+        "insert overwrite {t} partition (city = 'rome') values (62, 50.0D, 9L)",
+    )
+    queried: list[str] = []
+    given: list[list[str]] = []
+    for kind in ("cow", "mor"):
+        path = tmp_path / kind
+        cdc = "tblproperties ('hoodie.table.cdc.enabled' = 'true', "
+        made = creation(kind, path, kind).replace("tblproperties (", cdc)
+        given.append([made, *(one.format(t=kind) for one in writes), "select 1"])
+        queries = [one.format(name=kind, path=path) for one in FUNCTIONS]
+        queried += ["", *queries]
+        given += [[one] for one in queries]
+    (tmp_path / "given.json").write_text(json.dumps(given), "utf-8")
+    script = Path(__file__).with_name("apache_sql.py")
+    command = [sys.executable, str(script), str(tmp_path / "given.json"), str(tmp_path / "found.json")]
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    theirs = json.loads((tmp_path / "found.json").read_text("utf-8"))
+    for kind in ("cow", "mor"):
+        hudi_sql(spark, f"create table {kind} using hudi location '{tmp_path / kind}'")
+    for text, expected in zip(queried, theirs, strict=True):
+        ours = sorted(map(list, hudi_sql(spark, with_times(text)).collect()), key=repr) if text else [[1]]
+        assert [text, ours] == [text, expected]
 
 
 @pytest.mark.peers
@@ -356,6 +420,15 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("alter table kept drop partition (fare = 1)", "is no partition column"),
         ("select * from kept version as of 3", "TIMESTAMP AS OF"),
         ("select * from kept timestamp as of 'yesterday'", "is no instant"),
+        ("select * from hudi_table_change('kept', 'cdc', 'earliest')", "did you mean hudi_table_changes"),
+        ("select * from hudi_filesystem_view('kept')", "there are hudi_query, hudi_query_timeline, hudi_table_changes"),
+        ("select * from hudi_table_changes('kept', 'latest_state')", "write hudi_table_changes"),
+        ("select * from hudi_table_changes('kept', 'newest', 'earliest')", "say latest_state or cdc"),
+        ("select * from hudi_table_changes('kept', 'latest_state', 'yesterday')", "is no instant"),
+        ("select * from hudi_table_changes('kept', 'cdc', 'earliest')", "cdc"),
+        ("select * from hudi_query('kept', 'incremental')", "say snapshot or read_optimized"),
+        ("select * from hudi_query('{path}/none', 'snapshot')", "NOT_A_TABLE"),
+        ("select * from hudi_query(concat('a', 'b'), 'snapshot')", "is no literal"),
         ("call show_commit(table => 'kept')", "did you mean show_commits"),
         ("call show_commits(table => 'kept', limits => 1)", "limits is no argument"),
         ("call show_commits(limit => 1)", "needs a table"),
@@ -396,6 +469,58 @@ def test_a_value_that_cannot_be_stored_leaves_nothing(spark: Any, kept: Path, te
         hudi_sql(spark, text)
     assert read_arrow(kept / "t") == before
     assert not [one for one in HudiTable(spark, kept / "t").timeline() if one.state != "COMPLETED"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "update t set fare = fare + 1 where id = 1",
+        "delete from t where id = 1",
+        "merge into t using (select 1 id, 'lima' city) s on t.id = s.id and t.city = s.city when matched then delete",
+    ],
+)
+def test_a_write_between_reading_and_writing_is_a_conflict(
+    spark: Any, run: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+):
+    """Also of another key: the statement has not seen it."""
+    snapshot, between = HudiTable.snapshot, [{"id": 8, "fare": 8.0, "ts": 3, "city": "rome"}]
+
+    def read(table: HudiTable, *given: Any, **more: Any) -> Any:
+        if more and between:
+            write_arrow(
+                tmp_path / "t", pa.Table.from_pylist([between.pop()], read_arrow(tmp_path / "t").schema), "insert"
+            )
+        return snapshot(table, *given, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(HudiTable, "snapshot", read)
+        with pytest.raises(HudiError, match="WRITE_CONFLICT"):
+            run(text)
+    assert not between
+    assert sorted(rows_of(run)) == [1, 2, 3, 4, 8]
+    run(text)
+    assert rows_of(run).get(1) in (None, ("lima", 2.0, 3))
+
+
+def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], Any], tmp_path: Path):
+    """By name, by path, beside tables and in the source of a MERGE; what they answer is of the statement's time."""
+    path = tmp_path / "t"
+    run("update t set fare = 9 where id = 1")
+    first = HudiTable(spark, path).timeline()[0].completed
+    changed = run(f"select c.id from hudi_table_changes('t', 'latest_state', '{first}') c join t on t.id = c.id")
+    run("update t set fare = 8 where id = 2")
+    assert [one.id for one in changed.collect()] == [1]
+    assert run("select * from hudi_query('{path}', 'read_optimized') where fare > 7").count() == 0
+    shown = run("select File_Name, Total_Updated_Records_Written from hudi_query_timeline('t', 'true')").collect()
+    assert [one[1] for one in shown] == [0, 1, 1]
+    assert all((path / ".hoodie/timeline" / one[0]).is_file() for one in shown)
+    hudi_sql(spark, creation("copy", tmp_path / "copy"))
+    run(
+        f"""merge into copy using (select id, fare, ts, city from hudi_table_changes('t', 'latest_state', '{first}')) s
+            on copy.id = s.id and copy.city = s.city when matched then update set * when not matched then insert *"""
+    )
+    assert run("select id, fare from copy order by id").collect() == [(1, 9.0), (2, 8.0)]
+    assert run("select t.id from t, range(3) r where t.id = r.id").count() == 2
 
 
 def test_a_registered_view_is_a_name_of_its_table(spark: Any, tmp_path: Path):

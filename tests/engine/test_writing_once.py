@@ -6,8 +6,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hudi_spark import write_arrow
-from hudi_spark.testing import Outcome, WriteRequest, write_id_of
+from hudi_format.storage import LocalStorage
+from hudi_spark import HudiError, write_arrow
+from hudi_spark.testing import Outcome, WriteRequest, load_table, write_id_of
 from written_tables import Written, rows
 
 STREAM = "hoodie.datasource.write.streaming.checkpoint.identifier"
@@ -88,3 +89,29 @@ def test_streams_that_write_at_the_same_time_write_each_batch_once(tmp_path: Pat
     assert batch(0, 1, first) is None
     assert batch(1, 3, first, OtherThread(lambda: batch(1, 3, first))) is None
     assert table.ids() == ["k1", "k2", "k3"]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("version", [6, 9])
+@pytest.mark.parametrize("operation", ["upsert", "delete", "insert"])
+def test_rows_that_do_not_know_a_completed_write_are_refused(
+    tmp_path: Path, table_type: str, version: int, operation: str
+):
+    """Whatever that write did, also in a partition of its own; what is not data, such as a clean, is no such write."""
+    table = Written(tmp_path / "table", table_type, version)
+
+    def seen() -> frozenset[str]:
+        return frozenset(one.requested for one in load_table(LocalStorage(table.path))[1].completed_data())
+
+    table.write("insert", rows([1, 3]))
+    known = seen()
+    other = table.write("insert", rows([4]))
+    files = table.files()
+    with pytest.raises(HudiError, match=rf"WRITE_CONFLICT .*{other.requested} has completed .*run the statement again"):
+        table.write(operation, rows([1], ts=9), seen=known)
+    assert table.files() == files
+    assert table.ids() == ["k1", "k3", "k4"]
+    known = seen()
+    table.services().savepoint(other.requested)
+    assert table.write(operation, rows([1], ts=9), seen=known).requested
+    assert table.write("upsert", rows([3], ts=9)).requested

@@ -532,6 +532,23 @@ def use_same_python(spark: "SparkSession") -> None:
         context.pythonExec = sys.executable
 
 
+def is_connect(spark: "SparkSession") -> bool:
+    """Whether a session is a client of Spark Connect, which has no Java beside it."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def refuse_connect(spark: "SparkSession") -> None:
+    """Refuse a client of Spark Connect, before anything is requested of it.
+
+    Raises:
+        UnsupportedFeature: it is one.
+
+    """
+    if is_connect(spark):
+        hint = 'on Spark 4 call register(spark) and the format "hudi_py"; without Spark, read_arrow and write_arrow'
+        raise UnsupportedFeature("spark-connect", f"the session is a client of Spark Connect: {hint}")
+
+
 def accumulator(spark: "SparkSession") -> Any:
     """A Spark accumulator that gathers what tasks skipped."""
     from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - pyspark is optional
