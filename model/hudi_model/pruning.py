@@ -56,8 +56,7 @@ def read_pruned(table: Table, form: Any, readings: Readings = RELEASED, selectio
     Clauses: IX-051.
     """
     view = view_of(table, readings)
-    slices = validated_snapshot(view)
-    return answer(view, kept_slices(view, slices, form), replace(selection, filter=form))
+    return answer(view, kept_slices(view, validated_snapshot(view), form), replace(selection, filter=form))
 
 
 def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:

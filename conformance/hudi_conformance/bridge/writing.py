@@ -248,7 +248,7 @@ def settings_of(params: Params) -> dict[str, str]:
     """The keys of a request. This writer makes no metadata table by itself: it keeps what an indexing has made."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
     texts = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-    return {key: value for key, value in texts.items() if key != _KEEPS_METADATA}
+    return texts
 
 
 def request_of(table: Table, params: Params) -> writers.Request:

@@ -119,8 +119,7 @@ def foreign(files: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 def files_of_slices(slices: Iterable[CompactionOperation]) -> frozenset[tuple[str, str]]:
     """The files that planned slices name, by partition and name."""
-    named = ((one.partition, name) for one in slices for name in (one.base_file or "", *one.log_files))
-    return frozenset(named)
+    return frozenset((one.partition, name) for one in slices for name in (one.base_file or "", *one.log_files))
 
 
 def pending_slices(timeline: Timeline) -> tuple[tuple[Action, CompactionOperation], ...]:

@@ -327,7 +327,7 @@ class Writes:
             self.served.after(drawn)
             self.shape = replace(self.shape, version=int(drawn.operation.rpartition(" ")[2]))
         elif number and served and self.choices.chance(_SERVICES):
-            drawn = drawn_service(self.choices, self.shape, self.served)
+            drawn = drawn_service(self.choices, self.shape, self.served, indexes=self.limits.metadata_indexes)
             known = self.served.after(drawn)
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
         else:
