@@ -97,7 +97,7 @@ def definitions_file(table: Table) -> tuple[tuple[str, bytes], ...]:
 
 
 def record_forms(table: Table, sizes: Mapping[str, int]) -> dict[str, RecordForm]:
-    """How the entries of each index of a table are written; files of a write that completes next may have more columns."""
+    """How the entries of each index of a table are written; files may have columns that no commit states yet."""
     blocks = (block for one in table.log_files if isinstance(one.blocks, tuple) for block in one.blocks)
     files = (*table.base_files, *(one for one in blocks if isinstance(one, DataBlock)))
     written = (one.schema for one in files if one.schema)

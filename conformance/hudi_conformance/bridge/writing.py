@@ -245,10 +245,9 @@ def is_kept(params: Params) -> bool:
 
 
 def settings_of(params: Params) -> dict[str, str]:
-    """The keys of a request. This writer makes no metadata table by itself: it keeps what an indexing has made."""
+    """The keys of a request."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
-    texts = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-    return texts
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
 
 def request_of(table: Table, params: Params) -> writers.Request:

@@ -79,8 +79,9 @@ class TableShape:
 class Step:
     """One write: its rows with their columns, or partitions, or a filter; settings of its own. Or a table service.
 
-    `target`: the step (from 1) that a service is about; `parameters`: what else it is given. `phases`: how far a write goes that does not complete in its
-    step, begun or staged; `crashes`: its process ends there, where it would wait for a later step.
+    `target`: the step (from 1) that a service is about; `parameters`: what else it is given. `phases`: how far a write
+    goes that does not complete in its step, begun or staged; `crashes`: its process ends there, where it would wait for
+    a later step.
     """
 
     operation: str

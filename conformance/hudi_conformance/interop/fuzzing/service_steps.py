@@ -46,10 +46,12 @@ _OF_COLUMNS: Final[Sequence[Mapping[str, Any]]] = (
     {"index": "filters", "kind": "bloom_filters", "columns": ["kind"], "function": "upper"},
 )
 """Indexes that have names of their own; tables have them since version 8."""
-_WANTED: Final[Sequence[Mapping[str, str]]] = (
-    {"hoodie.metadata.index.bloom.filter.enable": "true"},
-    {"hoodie.metadata.index.column.stats.enable": "true"},
-)
+_RECORD_INDEX: Final = "hoodie.metadata.record.index.enable"
+_SETTINGS: Final[Mapping[str, str]] = {
+    "bloom_filters": "hoodie.metadata.index.bloom.filter.enable",
+    "column_stats": "hoodie.metadata.index.column.stats.enable",
+    "record_index": _RECORD_INDEX,
+}
 _OLDEST: Final = 6
 Instant = Mapping[str, Any]
 Known = tuple[dict[Any, Any], set[Any]]
@@ -141,10 +143,15 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
 
 
 def _index(choices: Choices, chosen: str, shape: TableShape) -> Mapping[str, Any]:
-    """An index to be made or dropped; one of records only where each key has one place."""
+    """An index to be made or dropped; one of records only where each key has one place.
+
+    Settings of writes have the last word: one that they request is not dropped, one that they switch off is not made.
+    """
     named = _OF_COLUMNS if shape.version > _OLDEST else ()
-    kept = shape.configs.get("hoodie.metadata.record.index.enable") == "true"
-    found = choices.one([*_INDEXES, *named, *([{"index": "record_index"}] if kept else [])])
+    kept = shape.configs.get(_RECORD_INDEX) == "true"
+    possible = [*_INDEXES, *named, *([{"index": "record_index"}] if kept else [])]
+    last_word = "false" if chosen == "create_index" else "true"
+    found = choices.one([one for one in possible if shape.configs.get(_SETTINGS.get(one["index"], "")) != last_word])
     return found if chosen == "create_index" else {"index": found["index"]}
 
 
@@ -200,7 +207,8 @@ def _policy(choices: Choices, chosen: str, shape: TableShape) -> dict[str, str]:
         policy = choices.one(["KEEP_LATEST_COMMITS", "KEEP_LATEST_COMMITS", *policies])
         return {"hoodie.clean.policy": policy, **_POLICIES.get(policy, {})}
     if chosen in _INDEXING:
-        return dict(choices.one(_WANTED))
+        wanted = [one for one in ("bloom_filters", "column_stats") if shape.configs.get(_SETTINGS[one]) != "false"]
+        return {_SETTINGS[choices.one(wanted)]: "true"}
     columns = choices.one(["", "", "ts", "kind", "fare,id"]) if chosen.endswith(" clustering") else ""
     return {"hoodie.clustering.plan.strategy.sort.columns": columns} if columns else {}
 

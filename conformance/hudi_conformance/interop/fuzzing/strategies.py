@@ -237,11 +237,10 @@ def _write_options(choices: Choices, chosen: Mapping[str, str]) -> dict[str, str
 
 def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
     """Indexes in the metadata table; a secondary one goes with that of records."""
-    chosen = {}
-    if choices.chance(50):
-        chosen["hoodie.metadata.index.column.stats.enable"] = "true"
-        if choices.chance(30):
-            chosen["hoodie.metadata.index.column.stats.column.list"] = choices.one(["fare,kind", "id,ts", "city"])
+    # Without a word of it some versions keep the statistics of columns, and others do not.
+    chosen = {"hoodie.metadata.index.column.stats.enable": str(choices.chance(50)).lower()}
+    if chosen["hoodie.metadata.index.column.stats.enable"] == "true" and choices.chance(30):
+        chosen["hoodie.metadata.index.column.stats.column.list"] = choices.one(["fare,kind", "id,ts", "city"])
     if choices.chance(30):
         chosen["hoodie.metadata.index.bloom.filter.enable"] = "true"
     stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
