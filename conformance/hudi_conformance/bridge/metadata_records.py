@@ -44,6 +44,7 @@ _WRAPPERS: Mapping[str, str] = {
     "float32": "Float",
     "float64": "Double",
     "string": "String",
+    "binary": "Bytes",
     "date": "Int",
     "time-millis": "Int",
     **dict.fromkeys(("time-micros", "timestamp-millis", "timestamp-micros"), "Long"),
@@ -54,6 +55,7 @@ _KINDS: Mapping[str, ValueKind] = {
     "int64": ValueKind.LONG,
     "float32": ValueKind.FLOAT,
     "float64": ValueKind.DOUBLE,
+    "binary": ValueKind.BYTES,
 }
 
 
@@ -81,15 +83,16 @@ class RecordForm:
         return text
 
     def states(self, text: str) -> bool:
-        """Whether records have a place for an entry: bounds without a type beside them hold no wider decimals.
+        """Whether records have a place for an entry: none has one of nested values, nor of decimals that are too wide.
 
         Clauses: MT-023.
         """
-        if self.index.kind not in _STATISTICS or self.version >= _FIRST_WITH_TYPED_BOUNDS:
+        if self.index.kind not in _STATISTICS:
             return True
-        kind = parse_type(self._result_type(text.partition("|")[0]))
-        if not isinstance(kind, DecimalType):
-            return True
+        name = self._result_type(text.partition("|")[0])
+        kind = parse_type(name)
+        if not isinstance(kind, DecimalType) or self.version >= _FIRST_WITH_TYPED_BOUNDS:
+            return isinstance(kind, DecimalType) or name in _WRAPPERS
         return kind.scale <= _PLAIN_FRACTION and kind.precision - kind.scale <= _PLAIN_DIGITS - _PLAIN_FRACTION
 
     def record(self, text: str, content: Any, instant: InstantTime) -> MetadataRecord:

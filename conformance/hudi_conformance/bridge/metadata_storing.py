@@ -99,9 +99,9 @@ def definitions_file(table: Table) -> tuple[tuple[str, bytes], ...]:
 def record_forms(table: Table, sizes: Mapping[str, int]) -> dict[str, RecordForm]:
     """How the entries of each index of a table are written; files may have columns that no commit states yet."""
     blocks = (block for one in table.log_files if isinstance(one.blocks, tuple) for block in one.blocks)
-    files = (*table.base_files, *(one for one in blocks if isinstance(one, DataBlock)))
-    written = (one.schema for one in files if one.schema)
-    types = {field.name: field.type for schema in (*written, *schemas_of(table)) for field in schema.fields}
+    written = (*(one.schema for one in table.base_files), *(one.schema for one in blocks if isinstance(one, DataBlock)))
+    schemas = (*filter(None, written), *schemas_of(table))
+    types = {field.name: field.type for schema in schemas for field in schema.fields}
     types |= dict.fromkeys(META_FIELDS, "string")
     indexes = table.metadata.indexes if table.metadata else ()
     return {one.name: RecordForm(one, _version(table), types, sizes) for one in indexes}

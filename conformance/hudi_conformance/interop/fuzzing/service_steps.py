@@ -81,7 +81,8 @@ class Served:
         """A write stands."""
         self.standing.append(number)
         self.memory[number] = (dict(held), set(doubled))
-        self.listed = True
+        # Beside writes that are under way or died, version 6 makes no metadata table.
+        self.listed = self.listed or not (self.failed or self.pending)
 
     def after(self, step: Step) -> Known | None:
         """What is known of keys after a service; None where it is what was known before."""
@@ -130,7 +131,8 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
         possible += ["savepoint", "savepoint", *(("rollback",) if _can_be_undone(served) else ())]
     if served.saved and not served.waits and not served.pending:
         possible += [*["restore"] * 4, "delete_savepoint"]
-    if indexes and served.listed and shape.configs.get(METADATA) == "true":
+    # A second plan of an index that one is planned for fails in releases once both are carried out.
+    if indexes and served.listed and not served.waits and shape.configs.get(METADATA) == "true":
         possible += [*_INDEX_CHANGES, *_INDEXING]
     chosen = choices.one(possible)
     if chosen in _INDEX_CHANGES:
