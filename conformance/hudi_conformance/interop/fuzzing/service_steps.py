@@ -105,6 +105,8 @@ class Served:
         if word != "restore":
             # A completed write is not rolled back: that is refused.
             return None
+        # Some drop the metadata table with what they restore, and make it anew with the next write.
+        self.listed = False
         last = step.target
         self.standing = [one for one in self.standing if one <= last]
         self.saved, self.failed = ([one for one in ones if one <= last] for ones in (self.saved, self.failed))
