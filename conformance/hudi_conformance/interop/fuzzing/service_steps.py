@@ -135,10 +135,12 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
         possible += [*["restore"] * 4, "delete_savepoint"]
     # A second plan of an index that one is planned for fails in releases once both are carried out.
     if indexes and served.listed and not served.waits and shape.configs.get(METADATA) == "true":
-        possible += [*_INDEX_CHANGES, *_INDEXING]
+        possible += [*(one for one in _INDEX_CHANGES if _indexes(one, shape)), *_INDEXING]
     chosen = choices.one(possible)
     if chosen in _INDEX_CHANGES:
-        return replace(service_step(chosen), parameters=_index(choices, chosen, shape))
+        index = choices.one(_indexes(chosen, shape))
+        made = chosen == "create_index"
+        return replace(service_step(chosen), parameters=index if made else {"index": index["index"]})
     if chosen in {"restore", "delete_savepoint"}:
         # What was saved later is in the way of a restore.
         return service_step(chosen, served.saved[-1])
@@ -146,17 +148,16 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
     return replace(step, configs={**DUE, **_policy(choices, chosen, shape)})
 
 
-def _index(choices: Choices, chosen: str, shape: TableShape) -> Mapping[str, Any]:
-    """An index to be made or dropped; one of records only where each key has one place.
+def _indexes(change: str, shape: TableShape) -> list[Mapping[str, Any]]:
+    """The indexes that may be made or dropped; one of records only where each key has one place.
 
     Settings of writes have the last word: one that they request is not dropped, one that they switch off is not made.
     """
     named = _OF_COLUMNS if shape.version > _OLDEST else ()
     kept = shape.configs.get(_RECORD_INDEX) == "true"
     possible = [*_INDEXES, *named, *([{"index": "record_index"}] if kept else [])]
-    last_word = "false" if chosen == "create_index" else "true"
-    found = choices.one([one for one in possible if shape.configs.get(_SETTINGS.get(one["index"], "")) != last_word])
-    return found if chosen == "create_index" else {"index": found["index"]}
+    last_word = "false" if change == "create_index" else "true"
+    return [one for one in possible if shape.configs.get(_SETTINGS.get(one["index"], "")) != last_word]
 
 
 def _plannable(shape: TableShape, served: Served) -> list[str]:
@@ -211,7 +212,7 @@ def _policy(choices: Choices, chosen: str, shape: TableShape) -> dict[str, str]:
         policy = choices.one(["KEEP_LATEST_COMMITS", "KEEP_LATEST_COMMITS", *policies])
         return {"hoodie.clean.policy": policy, **_POLICIES.get(policy, {})}
     if chosen in _INDEXING:
-        wanted = [one for one in ("bloom_filters", "column_stats") if shape.configs.get(_SETTINGS[one]) != "false"]
+        wanted = [one["index"] for one in _indexes("create_index", shape) if one in _INDEXES]
         return {_SETTINGS[choices.one(wanted)]: "true"}
     columns = choices.one(["", "", "ts", "kind", "fare,id"]) if chosen.endswith(" clustering") else ""
     return {"hoodie.clustering.plan.strategy.sort.columns": columns} if columns else {}

@@ -194,8 +194,10 @@ def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], l
 
 
 def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, str]:
-    # Where small files are filled, new keys go to files by their size, and what is in base files alone is open.
-    chosen = {SMALL_FILE_LIMIT: "100000" if limits.small_files and choices.chance(20) else "0"}
+    # Where small files are filled, new keys go to files by their size, and what is in base files alone is open: from
+    # these a row that comes back after its delete is completed.
+    fills = limits.small_files and not completes(shape) and choices.chance(20)
+    chosen = {SMALL_FILE_LIMIT: "100000" if fills else "0"}
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
