@@ -107,12 +107,14 @@ def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
 
 
 def settled(view: View) -> frozenset[InstantTime]:
-    """The instants of actions that completed; in version 6 also of those that were rolled back. [Modified in v8]
+    """The instants of actions that completed; of tables that began in version 6 also of those that were rolled back.
 
     Clauses: MT-010.
     """
     completed = frozenset(one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
-    return completed | (rolled_back(view.timeline) if view.configuration.rules.logs_name_their_slice else frozenset())
+    began = view.configuration.properties.get("hoodie.table.initial.version")
+    stay = view.configuration.rules.logs_name_their_slice or began == "6"
+    return completed | (rolled_back(view.timeline) if stay else frozenset())
 
 
 def is_held(view: View, log: LogFile, done: frozenset[InstantTime]) -> bool:

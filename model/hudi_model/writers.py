@@ -139,8 +139,7 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
     """
     groups, operation = dict[GroupId, list[Version]](), write.request.operation
     for number, (group, version) in enumerate(tagged(view, write)):
-        row = stored_row(view, version, group[0], write.requested, number)
-        groups.setdefault(group, []).append(row)
+        groups.setdefault(group, []).append(stored_row(view, version, group[0], write.requested, number))
     schema = write.request.schema or table_schema(view)
     found = {group_of(one): one for one in snapshot_slices(view)}
     partial, staged = operation is Operation.PARTIAL_UPDATE, []

@@ -91,7 +91,7 @@ def answer_of(name: str, folder: Path) -> str:
 
 
 def _history(seed: str, folder: Path) -> str:
-    model = ModelSession()
+    model = ModelSession(makes_metadata_tables=True)
     sides = Side("model", model), Side("engine", EngineSession(), model)
     played = run_case(case_of_seed(write_cases(ALL_WRITES), int(seed)), sides, folder)
     return (Verdict.FAIL if played.failure else Verdict.PASS).value

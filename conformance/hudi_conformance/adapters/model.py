@@ -84,10 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         serve(adapter(READINGS[options.reading], options.mutant))
 
 
-def adapter(readings: Readings = RELEASED, mutant: str | None = None) -> Adapter:
-    """The model under the given readings."""
+def adapter(
+    readings: Readings = RELEASED, mutant: str | None = None, *, makes_metadata_tables: bool = False
+) -> Adapter:
+    """The model under the given readings; `makes_metadata_tables`: where the settings of a write request one."""
     name = f"model with {mutant}" if mutant else "model"
-    session = writing.Session()
+    session = writing.Session(makes_metadata_tables=makes_metadata_tables)
     operations = {
         **{op: _refusing(partial(_read, readings)) for op in OPERATIONS},
         **{op: _refusing(partial(_write, session)) for op in writing.OPERATIONS},

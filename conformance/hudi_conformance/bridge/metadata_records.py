@@ -31,6 +31,8 @@ from hudi_model.time import InstantTime, moment_of
 
 # The two lines of index versions: in the second the type stands beside the bounds.
 _FIRST_WITH_TYPED_BOUNDS = 9
+_STATISTICS = ("column_stats", "partition_stats")
+_PLAIN_DIGITS, _PLAIN_FRACTION = 30, 15
 _PLAIN_SCALE = Decimal("1E-15")
 # The widest decimals have 38 digits; Python keeps 28 of them.
 _EXACT = Context(prec=60)
@@ -42,6 +44,7 @@ _WRAPPERS: Mapping[str, str] = {
     "float32": "Float",
     "float64": "Double",
     "string": "String",
+    "binary": "Bytes",
     "date": "Int",
     "time-millis": "Int",
     **dict.fromkeys(("time-micros", "timestamp-millis", "timestamp-micros"), "Long"),
@@ -52,6 +55,7 @@ _KINDS: Mapping[str, ValueKind] = {
     "int64": ValueKind.LONG,
     "float32": ValueKind.FLOAT,
     "float64": ValueKind.DOUBLE,
+    "binary": ValueKind.BYTES,
 }
 
 
@@ -77,6 +81,19 @@ class RecordForm:
             case "secondary_index":
                 return keys.secondary_key(*keys.split_secondary_key(text))
         return text
+
+    def states(self, text: str) -> bool:
+        """Whether records have a place for an entry: none has one of nested values, nor of decimals that are too wide.
+
+        Clauses: MT-023.
+        """
+        if self.index.kind not in _STATISTICS:
+            return True
+        name = self._result_type(text.partition("|")[0])
+        kind = parse_type(name)
+        if not isinstance(kind, DecimalType) or self.version >= _FIRST_WITH_TYPED_BOUNDS:
+            return isinstance(kind, DecimalType) or name in _WRAPPERS
+        return kind.scale <= _PLAIN_FRACTION and kind.precision - kind.scale <= _PLAIN_DIGITS - _PLAIN_FRACTION
 
     def record(self, text: str, content: Any, instant: InstantTime) -> MetadataRecord:
         """An entry as a record."""
@@ -113,7 +130,7 @@ class RecordForm:
 
     def _statistics(self, column: str, file: str, found: list[Any], *, is_tight_bound: bool = False) -> ColumnStats:
         least, greatest, nulls, count = found
-        kind = RESULTS.get(self.index.function, self.types[column])
+        kind = self._result_type(column)
         typed = self.version >= _FIRST_WITH_TYPED_BOUNDS
         wrapped = [None if one is None else _wrapped(one, kind, typed=typed) for one in (least, greatest)]
         value_type = _value_type(kind) if typed else None
@@ -130,6 +147,9 @@ class RecordForm:
             is_tight_bound=is_tight_bound and release_knows,
             value_type=value_type,
         )
+
+    def _result_type(self, column: str) -> str:
+        return RESULTS.get(self.index.function, self.types[column])
 
 
 _FIRST_WITH_TIGHT_BOUNDS = 8

@@ -1,7 +1,7 @@
 """The files of a model's metadata table as released writers lay them out: HFiles and logs of HFile blocks."""
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -97,8 +97,11 @@ def definitions_file(table: Table) -> tuple[tuple[str, bytes], ...]:
 
 
 def record_forms(table: Table, sizes: Mapping[str, int]) -> dict[str, RecordForm]:
-    """How the entries of each index of a table are written."""
-    types = {field.name: field.type for schema in schemas_of(table) for field in schema.fields}
+    """How the entries of each index of a table are written; files may have columns that no commit states yet."""
+    blocks = (block for one in table.log_files if isinstance(one.blocks, tuple) for block in one.blocks)
+    written = (*(one.schema for one in table.base_files), *(one.schema for one in blocks if isinstance(one, DataBlock)))
+    schemas = (*filter(None, written), *schemas_of(table))
+    types = {field.name: field.type for schema in schemas for field in schema.fields}
     types |= dict.fromkeys(META_FIELDS, "string")
     indexes = table.metadata.indexes if table.metadata else ()
     return {one.name: RecordForm(one, _version(table), types, sizes) for one in indexes}
@@ -142,14 +145,14 @@ def _bytes(file: BaseFile | LogFile, form: RecordForm) -> bytes:
     if isinstance(file, BaseFile):
         if not isinstance(file.records, tuple):
             raise ValueError(f"{file.name}: damaged records have no bytes")  # noqa: TRY004 - the state, not the type
-        return metadata_base_file([_record(one, form, file) for one in file.records], release)
+        return metadata_base_file(_records(file.records, form, file), release)
     data = b""
     for block in file.blocks if isinstance(file.blocks, tuple) else ():
         match block:
             case DataBlock(instant, tuple() as records):
                 listed = ",".join(block.compacted_instants)
                 header = {HeaderKey.COMPACTED_BLOCK_TIMES: listed} if listed else {}
-                data += metadata_block(instant, [_record(one, form, file) for one in records], release, header)
+                data += metadata_block(instant, _records(records, form, file), release, header)
             case DeleteBlock(instant, tuple() as deletes):
                 data += metadata_delete_block(instant, file.partition, [form.key(one.key) for one in deletes])
             case RollbackBlock(instant, target):
@@ -159,8 +162,9 @@ def _bytes(file: BaseFile | LogFile, form: RecordForm) -> bytes:
     return data
 
 
-def _record(record: Record, form: RecordForm, file: BaseFile | LogFile) -> MetadataRecord:
-    return form.record(str(record.values["key"]), record.values["content"], file.instant)
+def _records(records: Iterable[Record], form: RecordForm, file: BaseFile | LogFile) -> list[MetadataRecord]:
+    stated = ((str(one.values["key"]), one.values["content"]) for one in records)
+    return [form.record(key, content, file.instant) for key, content in stated if form.states(key)]
 
 
 def _is_defined(index: actions.IndexDefinition, version: int) -> bool:

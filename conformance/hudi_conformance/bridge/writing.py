@@ -39,10 +39,14 @@ _LISTS = {"record_key": "recordkey", "partition_by": "partition", "ordering": "o
 
 @dataclass(slots=True)
 class Session:
-    """The writes of one adapter process: those that have begun and wait for their next phase."""
+    """The writes of one adapter process: those that have begun and wait for their next phase.
+
+    `makes_metadata_tables`: writes make those that their settings request; else they keep what an indexing has made.
+    """
 
     open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
     readings: Readings = RELEASED
+    makes_metadata_tables: bool = False
     warnings: tuple[tuple[str, str], ...] = ()
     """What the last op says beside its value: clause and message."""
 
@@ -99,7 +103,7 @@ def write(session: Session, path: Path, params: Params) -> Value:
     """A write from beginning to end."""
     whole = {**params, "txn": "write"}
     table = load(path)
-    request = request_of(table, params)
+    request = request_of(table, params, makes_metadata_table=session.makes_metadata_tables)
     missing = writers.missing_partitions(table, request)
     session.warnings = tuple(("OW-018", f"there is no partition {name!r}") for name in missing)
     if writers.has_nothing_to_do(table, request):
@@ -112,7 +116,7 @@ def write(session: Session, path: Path, params: Params) -> Value:
 def begin_write(session: Session, path: Path, params: Params) -> Value:
     """The first phase: a time, and the requested file."""
     clock, table = Clock(params), without_metadata_table(path, load(path), params)
-    request = request_of(table, params)
+    request = request_of(table, params, makes_metadata_table=session.makes_metadata_tables)
     started, started_write = writers.begin(table, request, clock.next(table))
     perform(table, started_write, Site(path, request.schema or Schema(()), started.requested))
     session.open_writes[path, str(params.get("txn"))] = started
@@ -245,13 +249,12 @@ def is_kept(params: Params) -> bool:
 
 
 def settings_of(params: Params) -> dict[str, str]:
-    """The keys of a request. This writer makes no metadata table by itself: it keeps what an indexing has made."""
+    """The keys of a request."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
-    texts = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-    return {key: value for key, value in texts.items() if key != _KEEPS_METADATA}
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
 
-def request_of(table: Table, params: Params) -> writers.Request:
+def request_of(table: Table, params: Params, *, makes_metadata_table: bool = False) -> writers.Request:
     """What a write requests.
 
     Raises:
@@ -266,6 +269,8 @@ def request_of(table: Table, params: Params) -> writers.Request:
     own = latest_schema(table)
     records = tuple(Record(dict(row)) for row in rows.mappings())
     partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
+    if not makes_metadata_table:
+        settings.pop(_KEEPS_METADATA, None)
     keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
     given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
     schema = own if keeps or not rows.schema else grown(table, own, given, settings)

@@ -79,8 +79,9 @@ class TableShape:
 class Step:
     """One write: its rows with their columns, or partitions, or a filter; settings of its own. Or a table service.
 
-    `target`: the step (from 1) that a service is about. `phases`: how far a write goes that does not complete in its
-    step, begun or staged; `crashes`: its process ends there, where it would wait for a later step.
+    `target`: the step (from 1) that a service is about; `parameters`: what else it is given. `phases`: how far a write
+    goes that does not complete in its step, begun or staged; `crashes`: its process ends there, where it would wait for
+    a later step.
     """
 
     operation: str
@@ -90,6 +91,7 @@ class Step:
     filter: Any = None
     configs: Mapping[str, str] = field(default_factory=dict)
     target: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
     crashes: bool = False
 

@@ -23,6 +23,7 @@ from hudi_spark.files.statistics import (
     no_rows_statistics,
     rows_statistics,
     type_at,
+    values_at,
 )
 from hudi_spark.files.written import WRITTEN_SCHEMA, Place, WrittenFile, from_rows, to_rows
 
@@ -58,6 +59,7 @@ __all__ = [
     "rows_statistics",
     "to_rows",
     "type_at",
+    "values_at",
     "write_changes",
     "write_log",
 ]

@@ -120,7 +120,7 @@ def rows_statistics(
     return tuple(
         _statistics(file_name, column, _of_values(values), version)
         for column in columns
-        if (values := _values_at(rows, column.name)) is not None
+        if (values := values_at(rows, column.name)) is not None
     )
 
 
@@ -268,7 +268,8 @@ def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
     return kind
 
 
-def _values_at(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
+def values_at(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
+    """The values of a column by its path; None where there is none."""
     return None if type_at(rows.schema, name) is None else _within(rows.column, name)
 
 

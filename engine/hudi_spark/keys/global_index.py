@@ -226,7 +226,7 @@ class Moving:
     def _merged(self, rows: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
         """The merged rows and the partition paths that their values make; those that merging deletes stay.
 
-        Clauses: MG-021, MG-023, RM-001.
+        Clauses: MG-021, MG-023, OW-024, RM-001.
         """
         if set(self.stored.names) - set(self.columns.names):
             lacking = sorted(set(self.stored.names) - set(self.columns.names))
@@ -240,6 +240,10 @@ class Moving:
         there = pc.is_valid(places)
         found = merged.take(places.filter(there))
         winners = rows.filter(there)
+        if self.rule.merger is not None:
+            # What a merger picks is seen by its values alone: the stored row that won is not written again.
+            beaten = _same(found, _stored(winners, self.stored))
+            winners, found = (one.filter(pc.invert(beaten)) for one in (winners, found))
         for name in self.stored.names:
             index = winners.column_names.index(name)
             winners = winners.set_column(index, winners.schema.field(index), found.column(name))
@@ -255,6 +259,12 @@ class Moving:
 def _stored(rows: pa.Table, stored: pa.Schema) -> pa.Table:
     """The stored columns under their own names."""
     return pa.Table.from_arrays([rows.column(STORED_PREFIX + name) for name in stored.names], schema=stored)
+
+
+def _same(merged: pa.Table, stored: pa.Table) -> pa.Array:
+    """Of each row whether both tables have the same values."""
+    pairs = zip(merged.select(stored.column_names).to_pylist(), stored.to_pylist(), strict=True)
+    return pa.array([one == other for one, other in pairs], pa.bool_())
 
 
 def _numbered(rows: pa.Table) -> pa.Array:

@@ -93,13 +93,21 @@ class FileFacts:
 
     def _of_log(self, path: str, name: str) -> tuple[ColumnStats, ...]:
         """Clauses: MT-011, LF-007, LF-026, LF-027."""
-        blocks = [one for one in read_blocks(read_log(self.storage, path), path) if isinstance(one, RawBlock)]
-        tables = [decode_arrow(one, path) for one in blocks if one.type in _ROWS]
-        if tables:
-            rows = pa.concat_tables(tables, promote_options="permissive")
+        rows, deletes = rows_of_log(self.storage, path)
+        if rows is not None:
             return rows_statistics(name, rows, columns_as_stored(self.columns, rows.schema), self.version)
-        deletes = any(one.type is BlockType.DELETE for one in blocks)
         return no_rows_statistics(name, self.columns, self.version) if deletes else ()
+
+
+def rows_of_log(storage: Storage, path: str) -> tuple[pa.Table | None, bool]:
+    """The rows that lie in a log, also of one key several, None where no block has rows; and whether a block deletes.
+
+    Clauses: MT-011, LF-007.
+    """
+    blocks = [one for one in read_blocks(read_log(storage, path), path) if isinstance(one, RawBlock)]
+    tables = [decode_arrow(one, path) for one in blocks if one.type in _ROWS]
+    rows = pa.concat_tables(tables, promote_options="permissive") if tables else None
+    return rows, any(one.type is BlockType.DELETE for one in blocks)
 
 
 def columns_as_stored(columns: Iterable[IndexedColumn], schema: pa.Schema) -> tuple[IndexedColumn, ...]:

@@ -17,9 +17,10 @@ from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, Metadata
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.files import BloomSettings, IndexedColumn, has_bounds, rows_statistics
+from hudi_spark.files import BloomSettings, IndexedColumn, has_bounds, rows_statistics, values_at
 from hudi_spark.filters import Column, apply, compared_type, complaint
 from hudi_spark.merge import column_of, field_type
+from hudi_spark.metadata.column_stats import rows_of_log
 from hudi_spark.metadata.index import GroupTask, Keeping
 from hudi_spark.options import Options
 from hudi_spark.pruning import column_of_definition
@@ -43,13 +44,22 @@ class Results:
     bloom: BloomSettings = field(hash=False)
 
     def of(self, task: GroupTask) -> pa.ChunkedArray:
-        """The results of the rows of a file.
+        """The results of the rows that lie in a file; a log may have several of one key.
 
         Raises:
             UnsupportedFeature: a pattern, or texts, that are not built.
 
         """
-        found = apply(self.column, task.rows_after().column(0))
+        read = task.after
+        if read is None or not read.log_files:
+            values = task.rows_after().column(0)
+        else:
+            rows, _ = rows_of_log(read.context.storage, _path_of(task))
+            stored = None if rows is None else values_at(rows, self.column.name)
+            if stored is None:
+                return pa.chunked_array([pa.nulls(len(rows or ()), self.kind)])
+            values = stored
+        found = apply(self.column, values)
         whole = found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
         return whole.cast(self.kind)
 

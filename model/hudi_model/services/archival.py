@@ -145,8 +145,7 @@ def before_pending(opened: OpenTable) -> InstantTime | None:
     """
     writes = [one for one in opened.timeline.instants if one.action in WRITE_ACTIONS]
     pending = min((one.requested for one in writes if one.state is not State.COMPLETED), default="")
-    before = (one.requested for one in writes if one.requested < pending)
-    return max(before, default=InstantTime(pending) or None)
+    return max((one.requested for one in writes if one.requested < pending), default=InstantTime(pending) or None)
 
 
 def uncleaned(opened: OpenTable) -> InstantTime | None:

@@ -179,5 +179,4 @@ def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime)
 
 def rank(row: Record, plan: ReplacePlan) -> list[tuple[bool, object]]:
     """Where a row stands: by the sort columns in turn, null before every value."""
-    values = (row.values.get(name) for name in plan.sort_columns)
-    return [(value is not None, comparable(value)) for value in values]
+    return [(value is not None, comparable(value)) for value in map(row.values.get, plan.sort_columns)]

@@ -8,6 +8,7 @@ from hudi_model.actions import Action, IndexDefinition, IndexPlan, State
 from hudi_model.configuration import property_names
 from hudi_model.effects import CommitMetadataTable, Effects, PutProperties, entry, perform
 from hudi_model.metadata import BUILDING, BUILT, FILES, valid, wanted, with_indexes
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import compaction, plans
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
@@ -23,11 +24,15 @@ def schedule(
 ) -> Effects:
     """A plan of the indexes that are wanted and neither built nor being built, up to the last write without a gap.
 
-    Clauses: IG-001, IG-002, IX-001.
+    Raises: CONFIG_INVALID for a secondary index of a table without a record index.
+
+    Clauses: IG-001, IG-002, IX-001, IX-032.
     """
     opened = open_table(table)
     present = {one for key in (BUILT, BUILDING) for one in property_names(opened.configuration.properties, key)}
     indexes = (*wanted(settings), *definitions)
+    if "secondary_index" in {one.kind for one in definitions} and "record_index" not in present:
+        raise Rejection(Reason.CONFIG_INVALID, "IX-032", definitions[0].name, "the table has no record index")
     missing, upto = tuple(one.name for one in indexes if one.name not in present), last_without_gap(opened)
     plan = IndexPlan(missing, upto or InstantTime(""), definitions)
     return plans.request(table, requested, Action.INDEXING, plan) if missing and upto else ()

@@ -17,7 +17,7 @@ from hudi_model.files import (
 )
 from hudi_model.indexes import held_files
 from hudi_model.origins import DROPPED
-from hudi_model.slicing import path_of
+from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.tables import Evidence, Footer, OpenTable, View
 from hudi_model.time import InstantTime
 
@@ -36,9 +36,10 @@ def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     for partition, depth in evidence.depths.items():
         if depth != (wanted := len(partition.split("/")) if partition else 0):
             yield error("SL-002", partition or ".", f"its metafile says depth {depth}, the folder lies {wanted} deep")
+    current = {one.name for found in snapshot_slices(view) for one in found.log_files}
     for file in held_files(view):
         if isinstance(file, LogFile):
-            yield from log_violations(view.table, file)
+            yield from log_violations(view.table, file, is_current=file.name in current)
             continue
         if isinstance(file.records, Damaged):
             yield violation_of(file.records)
@@ -77,7 +78,7 @@ def partition_columns(table: OpenTable) -> tuple[str, ...]:
     return tuple(one.partition(":")[0].partition(".")[0].strip() for one in fields)
 
 
-def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:
+def log_violations(table: OpenTable, log: LogFile, *, is_current: bool) -> Iterator[Violation]:
     """Damage in a log that counts, bytes that are no block, and blocks that do not say what they must.
 
     Clauses: LF-010, LF-013, RD-013, SL-005, TT-001.
@@ -99,11 +100,13 @@ def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:
                 yield violation_of(block)
             case CorruptBlock(offset, length):
                 yield warning("LF-010", path_of(log), f"{length} bytes at {offset}")
-        yield from header_violations(table, log, block)
+        yield from header_violations(table, log, block, is_current=is_current)
 
 
-def header_violations(table: OpenTable, log: LogFile, block: Block) -> Iterator[Violation]:
+def header_violations(table: OpenTable, log: LogFile, block: Block, *, is_current: bool) -> Iterator[Violation]:
     """A header that lacks what its block is read by, or says what its table's version does not have.
+
+    A downgrade leaves partial blocks in older slices, which only reads of the past reach.
 
     Clauses: LF-009, LF-019, LF-021, LF-025.
     """
@@ -118,7 +121,8 @@ def header_violations(table: OpenTable, log: LogFile, block: Block) -> Iterator[
         return
     rules = table.configuration.rules
     if isinstance(block, DataBlock) and block.partial and not rules.mode_is_persisted:
-        yield error("LF-025", where, f"table version {rules.version} has no partial blocks")
+        found = error if is_current else warning
+        yield found("LF-025", where, f"table version {rules.version} has no partial blocks")
     later = [one for one in instants_before(block) if one >= block.instant]
     if later:
         yield error("LF-019", where, f"the block of {block.instant} stands for {later[0]}, which is no earlier one")

@@ -15,8 +15,8 @@ from hudi_conformance.runner.in_process import InProcess
 class ModelSession(InProcess):
     """One process of the model, without a process of its own."""
 
-    def __init__(self, reading: str = "released") -> None:
-        super().__init__(partial(adapter, READINGS[reading]))
+    def __init__(self, reading: str = "released", *, makes_metadata_tables: bool = False) -> None:
+        super().__init__(partial(adapter, READINGS[reading], makes_metadata_tables=makes_metadata_tables))
 
 
 class InProcessPool(AdapterPool):

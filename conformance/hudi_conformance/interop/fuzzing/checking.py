@@ -15,6 +15,7 @@ from hudi_adapter.protocol import WRITING_OPS
 from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.corpus.table_shapes import WriteCase
+from hudi_conformance.corpus.writing.in_process import ModelSession
 from hudi_conformance.interop.fuzzing.coverage import Coverage
 from hudi_conformance.interop.fuzzing.running import Options, Played, Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
@@ -88,7 +89,7 @@ def two_sides(adapter: AdapterConfig | str, root: Path, *, check: bool = True) -
 
     """
     config = find_adapter(adapter, root) if isinstance(adapter, str) else adapter
-    model = InProcess.of(find_adapter(MODEL, root))
+    model = ModelSession(makes_metadata_tables=True)
     with ExitStack() as stack:
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-fuzz-logs-")))
         subject: AdapterClient = (

@@ -75,6 +75,8 @@ def values_of(case: WriteCase) -> Iterator[Value]:
         if step.phases:
             yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
         yield ("service" if is_service(step) else "operation"), step.operation
+        if step.parameters:
+            yield "index made or dropped", f"{step.operation} {step.parameters['index']}"
         for key in _POLICIES:
             if key in step.configs:
                 yield "service policy", f"{key.rpartition('.')[2]} {step.configs[key]}"

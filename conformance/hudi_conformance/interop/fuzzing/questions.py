@@ -9,6 +9,8 @@ from hudi_adapter.values import encode_value
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
 
 _EARLIEST = "earliest"
+_FOLLOWED = {"hoodie.metadata.index.secondary.enable": "true"}
+"""Readers follow the other indexes without being requested to."""
 _NESTED = ("list", "map", "struct")
 _WITHOUT_ORDER = ("boolean", "binary")
 
@@ -62,12 +64,17 @@ def questions_after(
         yield from _ranges(written, "read_changes")
 
 
+def _filtered(form: Sequence[Any]) -> Question:
+    """A filter that may follow every index of the metadata table."""
+    return Question("read_snapshot", fixed=(("filter", form), ("configs", _FOLLOWED)))
+
+
 def _key_filter(case: WriteCase, steps: int) -> Iterator[Question]:
     """A key that the last of these steps brought, or the last one before it that brought rows."""
     name = case.shape.record_key[0]
     values = list(_values(case, name, steps))
     if values:
-        yield Question("read_snapshot", fixed=(("filter", [name, "=", values[-1]]),))
+        yield _filtered([name, "=", values[-1]])
 
 
 def _column_filters(case: WriteCase) -> Iterator[Question]:
@@ -77,8 +84,8 @@ def _column_filters(case: WriteCase) -> Iterator[Question]:
         operators = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
         if values and not kind.startswith(_NESTED):
             chosen = zip(operators, (values[-1], values[0], values[len(values) // 2]), strict=False)
-            yield from (Question("read_snapshot", fixed=(("filter", [name, *one]),)) for one in chosen)
-        yield Question("read_snapshot", fixed=(("filter", [name, "is_null"]),))
+            yield from (_filtered([name, *one]) for one in chosen)
+        yield _filtered([name, "is_null"])
 
 
 def _values(case: WriteCase, name: str, steps: int) -> Iterator[Any]:

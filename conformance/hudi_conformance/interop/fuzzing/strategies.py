@@ -194,8 +194,10 @@ def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], l
 
 
 def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, str]:
-    # Where small files are filled, new keys go to files by their size, and what is in base files alone is open.
-    chosen = {SMALL_FILE_LIMIT: "100000" if limits.small_files and choices.chance(20) else "0"}
+    # Where small files are filled, new keys go to files by their size, and what is in base files alone is open: from
+    # these a row that comes back after its delete is completed.
+    fills = limits.small_files and not completes(shape) and choices.chance(20)
+    chosen = {SMALL_FILE_LIMIT: "100000" if fills else "0"}
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -237,11 +239,10 @@ def _write_options(choices: Choices, chosen: Mapping[str, str]) -> dict[str, str
 
 def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
     """Indexes in the metadata table; a secondary one goes with that of records."""
-    chosen = {}
-    if choices.chance(50):
-        chosen["hoodie.metadata.index.column.stats.enable"] = "true"
-        if choices.chance(30):
-            chosen["hoodie.metadata.index.column.stats.column.list"] = choices.one(["fare,kind", "id,ts", "city"])
+    # Without a word of it some versions keep the statistics of columns, and others do not.
+    chosen = {"hoodie.metadata.index.column.stats.enable": str(choices.chance(50)).lower()}
+    if chosen["hoodie.metadata.index.column.stats.enable"] == "true" and choices.chance(30):
+        chosen["hoodie.metadata.index.column.stats.column.list"] = choices.one(["fare,kind", "id,ts", "city"])
     if choices.chance(30):
         chosen["hoodie.metadata.index.bloom.filter.enable"] = "true"
     stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
@@ -327,7 +328,7 @@ class Writes:
             self.served.after(drawn)
             self.shape = replace(self.shape, version=int(drawn.operation.rpartition(" ")[2]))
         elif number and served and self.choices.chance(_SERVICES):
-            drawn = drawn_service(self.choices, self.shape, self.served)
+            drawn = drawn_service(self.choices, self.shape, self.served, indexes=self.limits.metadata_indexes)
             known = self.served.after(drawn)
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
         else:

@@ -106,13 +106,16 @@ def late_row(case: WritingCase) -> None:
     """A row that loses its merge changes no index but the statistics of its file.
 
     Given an indexed table.
-    When an upsert brings a late version with another value, and a late marked delete of a key by another write.
-    Then the value leads nowhere, the old one to the ride, and both keys are found.
+    When an upsert brings a late version with another value, and another one two versions of a ride, the earlier first.
+    Then the value leads nowhere, the old one to the ride, both keys are found, and logs are bounded by all their rows.
     """
     indexed(case)
     case.write("upsert", [ride("r02", 5, rider="moved"), ride("r12", 5, rider="moved")])
     query_filters(case, ["rider", "=", "Zoe 1"])
     case.write("upsert", rides(20, ("r12", "new")))
+    query_filters(case)
+    twice = [ride("r01", 30, rider="Zoe 1", fare=None), ride("r01", 31, rider="moved")]
+    case.write("upsert", twice, configs={"hoodie.combine.before.upsert": "false"})
     query_filters(case)
     case.state()
     if case.shape.has_completion_times:
