@@ -24,8 +24,7 @@ def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bo
     Clauses: LF-015, LF-016, LF-019.
     """
     scanned = [block for log in logs for block in blocks_of(log)]
-    seen = (block for block in without_rolled_back(scanned) if counts(block.instant))
-    return place_log_compacted(tuple(seen))
+    return place_log_compacted(tuple(one for one in without_rolled_back(scanned) if counts(one.instant)))
 
 
 def without_rolled_back(blocks: Iterable[Block]) -> tuple[Change, ...]:

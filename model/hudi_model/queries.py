@@ -97,8 +97,7 @@ def read_snapshot(
 
     Clauses: TT-003, RD-001.
     """
-    opened = open_table(table)
-    view = view_at(opened, None, readings)
+    view = view_at(open_table(table), None, readings)
     return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
 
 

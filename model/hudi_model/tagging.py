@@ -398,8 +398,7 @@ def ring_hash(texts: Iterable[str | None]) -> int:
 
     Clauses: OW-034.
     """
-    whole = "".join("null" if one is None else one for one in texts)
-    return xx_hash(whole.encode()) & GREATEST_HASH
+    return xx_hash("".join("null" if one is None else one for one in texts).encode()) & GREATEST_HASH
 
 
 def xx_hash(data: bytes) -> int:

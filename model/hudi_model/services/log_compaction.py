@@ -26,8 +26,7 @@ def schedule(table: Table, requested: InstantTime, settings: plans.Settings, rea
     view = plans.view_before(table, requested, readings)
     enough = number(settings, "hoodie.log.compaction.blocks.threshold")
     whole = (one for one in plans.free_slices(view, Action.LOG_COMPACTION) if not may_get_a_gap(view, one))
-    large = (one for one in whole if holds_enough(view, one, enough))
-    found = tuple(plans.operation_on(one) for one in large)
+    found = tuple(plans.operation_on(one) for one in whole if holds_enough(view, one, enough))
     return plans.request(table, requested, Action.LOG_COMPACTION, CompactionPlan(found)) if found else ()
 
 
