@@ -207,12 +207,12 @@ def index_violations(index: IndexDefinition, view: View, stored: Contents) -> It
         yield from listing_violations(view, stored, held)
         return
     clause = "IX-040" if index.name.startswith("expr_index_") else CLAUSES.get(index.kind, "MT-005")
-    is_statistic = index.kind in STATISTICS
+    is_statistic, is_partial = index.kind in STATISTICS, index.kind == "bloom_filters" and bool(index.sources)
     current = {one.base_file.name for one in snapshot_slices(view) if one.base_file}
     for key in sorted({*stored, *held}):
         where = f"{FOLDER}/{index.name} {key}"
         if key not in stored:
-            if not (is_statistic or (index.sources and key.split("|")[-1] not in current)):
+            if not (is_statistic or (is_partial and key.split("|")[-1] not in current)):
                 yield error(clause, where, "the index lacks it")
         elif key not in held:
             if not is_statistic or key.split("|")[-1] not in known_names(view, index):
