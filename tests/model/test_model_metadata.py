@@ -11,6 +11,7 @@ from hudi_model.files import Record
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
 from hudi_model.merging import METADATA
 from hudi_model.metadata import BUILT, built, rows_of, valid, view_of
+from hudi_model.rejection import Rejection
 from hudi_model.services import cleaning, compaction, indexing
 from hudi_model.tables import Table, open_table
 from hudi_model.time import tick
@@ -178,3 +179,10 @@ def test_an_index_of_its_own_name_is_defined_by_the_plan() -> None:
     assert rows_of(view_of(valid(table)))["secondary_index_note"] == {"one$a": ""}
     assert metadata_differences(table) == ()
     assert open_table(table).configuration.properties[metadata.BUILDING] == ""
+
+
+def test_a_secondary_index_without_a_record_index_is_refused() -> None:
+    """IX-032: readers could not follow it to a row."""
+    index = IndexDefinition("secondary_index_note", "secondary_index", "identity", ("note",))
+    with pytest.raises(Rejection, match="IX-032"):
+        indexing.schedule(upsert(new_table(Shape()), 1), tick(11), {}, (index,))

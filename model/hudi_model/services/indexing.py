@@ -31,9 +31,9 @@ def schedule(
     opened = open_table(table)
     present = {one for key in (BUILT, BUILDING) for one in property_names(opened.configuration.properties, key)}
     indexes = (*wanted(settings), *definitions)
-    if "secondary_index" in {one.kind for one in definitions} and "record_index" not in present:
-        raise Rejection(Reason.CONFIG_INVALID, "IX-032", definitions[0].name, "the table has no record index")
     missing, upto = tuple(one.name for one in indexes if one.name not in present), last_without_gap(opened)
+    if "secondary_index" in {one.kind for one in definitions} and "record_index" not in {*present, *missing}:
+        raise Rejection(Reason.CONFIG_INVALID, "IX-032", definitions[0].name, "the table has no record index")
     plan = IndexPlan(missing, upto or InstantTime(""), definitions)
     return plans.request(table, requested, Action.INDEXING, plan) if missing and upto else ()
 
