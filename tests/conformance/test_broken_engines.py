@@ -30,7 +30,7 @@ def test_the_replaced_text_stands_once_in_the_source(name: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", broken_engines())
 def test_a_case_fails_an_engine_with_this_defect(name: str, tmp_path: Path):
-    """Every case that the list names for it fails; the engine itself passes them, as `make conformance` shows."""
+    """Every case that the list names for it fails, but drafts, which it skips; the engine itself passes them."""
     broken = broken_engines()[name]
     named = broken["cases"]
     cases = [one for one in load_cases(ROOT) if any(matches_id(one.id, pattern) for pattern in named)]
@@ -40,4 +40,6 @@ def test_a_case_fails_an_engine_with_this_defect(name: str, tmp_path: Path):
     with AdapterRun(adapter, RunOptions(tmp_path, roles=roles_of(ROOT)), ClauseBook(ROOT).reading_clause) as run:
         verdicts = {one.case.id: one.verdict for one in run.outcomes(cases)}
 
-    assert verdicts == dict.fromkeys(verdicts, Verdict.FAIL)
+    answered = {name: verdict for name, verdict in verdicts.items() if verdict is not Verdict.SKIPPED}
+    assert answered == dict.fromkeys(answered, Verdict.FAIL)
+    assert answered
