@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hudi_format.timeline.commit_metadata import WriteStat
+
 from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
 from hudi_spark.options import refusal
@@ -83,27 +85,27 @@ def _show_commits(call: _Call) -> "DataFrame":
         _, timeline = load_table(storage)
         for one in reversed(load_commits(storage, timeline, None, "requested")):
             stats = one.metadata.write_stats
-            added = [stat for stat in stats if stat.prev_commit in (None, "", "null")]
-            rows.append(
-                (
-                    one.instant.requested,
-                    one.instant.completed,
-                    one.instant.action,
-                    sum(stat.total_write_bytes or 0 for stat in stats),
-                    len(added),
-                    len(stats) - len(added),
-                    len({stat.partition_path for stat in stats}),
-                    sum(stat.num_writes or 0 for stat in stats),
-                    sum(stat.num_update_writes or 0 for stat in stats),
-                    sum(stat.total_write_errors or 0 for stat in stats),
-                )
-            )
+            size, updated, *further = _written_totals(stats)
+            times = one.instant.requested, one.instant.completed
+            rows.append((*times, one.instant.action, size, len(stats) - updated, updated, *further))
     columns = (
         "commit_time string, state_transition_time string, action string, total_bytes_written bigint, "
         "total_files_added bigint, total_files_updated bigint, total_partitions_written bigint, "
         "total_records_written bigint, total_update_records_written bigint, total_errors bigint"
     )
     return call.spark.createDataFrame(rows[: call.limit(10)], columns)
+
+
+def _written_totals(stats: Sequence[WriteStat]) -> tuple[int, ...]:
+    """What a commit wrote: bytes, updated files, partitions, records, updated records, errors."""
+    return (
+        sum(stat.total_write_bytes or 0 for stat in stats),
+        sum(stat.prev_commit not in {None, "", "null"} for stat in stats),
+        len({stat.partition_path for stat in stats}),
+        sum(stat.num_writes or 0 for stat in stats),
+        sum(stat.num_update_writes or 0 for stat in stats),
+        sum(stat.total_write_errors or 0 for stat in stats),
+    )
 
 
 def _show_timeline(call: _Call) -> "DataFrame":
@@ -371,17 +373,7 @@ def _query_timeline(call: _Call, given: Sequence[str]) -> "DataFrame":
         written = {one.instant: one.metadata.write_stats for one in load_commits(storage, whole, None, "requested")}
     rows = []
     for one in whole.instants:
-        found = written.get(one)
-        counts = [-1] * 6
-        if found is not None:
-            counts = [
-                sum(stat.total_write_bytes or 0 for stat in found),
-                sum(stat.prev_commit not in {None, "", "null"} for stat in found),
-                len({stat.partition_path for stat in found}),
-                sum(stat.num_writes or 0 for stat in found),
-                sum(stat.num_update_writes or 0 for stat in found),
-                sum(stat.total_write_errors or 0 for stat in found),
-            ]
+        counts = _written_totals(written[one]) if one in written else (-1,) * 6
         file = one.files[one.state].rpartition("/")[2]
         rows.append((one.requested, one.action, one.state, one.completed, file, *counts))
     columns = (

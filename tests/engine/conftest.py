@@ -25,12 +25,17 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apache]:
-    """Apache Hudi 1.1.1 in a process of its own."""
+def apache_bundle() -> None:
+    """The bundle of Apache Hudi 1.1.1 is here, or the test is skipped."""
     why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
     if why and not peers_required():
         pytest.skip(f"Apache Hudi is not asked: {why}")
     assert not why, why
+
+
+@pytest.fixture(scope="session")
+def apache(apache_bundle: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apache]:
+    """Apache Hudi 1.1.1 in a process of its own."""
     command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
     folder = tmp_path_factory.mktemp("apache-hudi")
     with Session(command, folder / "log") as session:

@@ -13,8 +13,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pytest
 from apache_sql import with_times
-from hudi_conformance.interop.peers.running import missing_bundle, peers_required
-from hudi_conformance.runner.resources import suite_root
 from hudi_spark import HudiError, HudiTable, UnsupportedFeature, check_table, hudi_sql, read_arrow, save, write_arrow
 
 pytestmark = [
@@ -202,14 +200,20 @@ FUNCTIONS: Final = (
 )
 
 
+def answers_of_apache(statements: list[list[str]], folder: Path) -> Any:
+    """The rows of the last statement of each list, in a session of Apache Hudi 1.1.1."""
+    given, found = folder / "given.json", folder / "found.json"
+    given.write_text(json.dumps(statements), "utf-8")
+    command = [sys.executable, str(Path(__file__).with_name("apache_sql.py")), str(given), str(found)]
+    subprocess.run(command, check=True, capture_output=True, timeout=600)
+    return json.loads(found.read_text("utf-8"))
+
+
 @pytest.mark.peers
+@pytest.mark.usefixtures("apache_bundle")
 @pytest.mark.timeout(900)
 def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
     """Of both types, for one table each that Apache Hudi has written: rows, meta columns and change feeds alike."""
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
     writes = (
         f"insert into {{t}} values {FILL}",
         "update {t} set fare = 9.0D, ts = 4L where id = 1",
@@ -226,11 +230,7 @@ def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
         queries = [one.format(name=kind, path=path) for one in FUNCTIONS]
         queried += ["", *queries]
         given += [[one] for one in queries]
-    (tmp_path / "given.json").write_text(json.dumps(given), "utf-8")
-    script = Path(__file__).with_name("apache_sql.py")
-    command = [sys.executable, str(script), str(tmp_path / "given.json"), str(tmp_path / "found.json")]
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
-    theirs = json.loads((tmp_path / "found.json").read_text("utf-8"))
+    theirs = answers_of_apache(given, tmp_path)
     for kind in ("cow", "mor"):
         hudi_sql(spark, f"create table {kind} using hudi location '{tmp_path / kind}'")
     for text, expected in zip(queried, theirs, strict=True):
@@ -239,13 +239,10 @@ def test_functions_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
 
 
 @pytest.mark.peers
+@pytest.mark.usefixtures("apache_bundle")
 @pytest.mark.timeout(900)
 def test_statements_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
     """Of both types, with and without ordering, in turn; each on a table of its own."""
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
     shapes = [(kind, ordering) for kind in ("cow", "mor") for ordering in ("ts", "")]
     cases = [(statement, *shape) for statement, shape in zip(MERGES, cycle(shapes), strict=False)]
     cases += [(statement, kind, ordering) for statement, kind, ordering, _ in DIFFERENCES]
@@ -256,11 +253,7 @@ def test_statements_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
         made = creation(name, tmp_path / name, kind, ordering)
         return [made, f"insert into {name} values {FILL}", statement.format(t=name), f"select {COLUMNS} from {name}"]
 
-    given, found = tmp_path / "given.json", tmp_path / "found.json"
-    given.write_text(json.dumps([statements("theirs", number) for number in range(len(cases))]), "utf-8")
-    command = [sys.executable, str(Path(__file__).with_name("apache_sql.py")), str(given), str(found)]
-    subprocess.run(command, check=True, capture_output=True, timeout=600)
-    theirs = json.loads(found.read_text("utf-8"))
+    theirs = answers_of_apache([statements("theirs", number) for number in range(len(cases))], tmp_path)
     for number, case in enumerate(cases):
         for text in statements("ours", number):
             rows = hudi_sql(spark, text)

@@ -27,11 +27,11 @@ from hudi_format.metadata.records import (
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_model.actions import IndexDefinition
 from hudi_model.filters import RESULTS
+from hudi_model.metadata import STATISTICS
 from hudi_model.time import InstantTime, moment_of
 
 # The two lines of index versions: in the second the type stands beside the bounds.
 _FIRST_WITH_TYPED_BOUNDS = 9
-_STATISTICS = ("column_stats", "partition_stats")
 _PLAIN_DIGITS, _PLAIN_FRACTION = 30, 15
 _PLAIN_SCALE = Decimal("1E-15")
 # The widest decimals have 38 digits; Python keeps 28 of them.
@@ -87,13 +87,14 @@ class RecordForm:
 
         Clauses: MT-023.
         """
-        if self.index.kind not in _STATISTICS:
+        if self.index.kind not in STATISTICS:
             return True
         name = self._result_type(text.partition("|")[0])
         kind = parse_type(name)
-        if not isinstance(kind, DecimalType) or self.version >= _FIRST_WITH_TYPED_BOUNDS:
-            return isinstance(kind, DecimalType) or name in _WRAPPERS
-        return kind.scale <= _PLAIN_FRACTION and kind.precision - kind.scale <= _PLAIN_DIGITS - _PLAIN_FRACTION
+        if not isinstance(kind, DecimalType):
+            return name in _WRAPPERS
+        fits = kind.scale <= _PLAIN_FRACTION and kind.precision - kind.scale <= _PLAIN_DIGITS - _PLAIN_FRACTION
+        return fits or self.version >= _FIRST_WITH_TYPED_BOUNDS
 
     def record(self, text: str, content: Any, instant: InstantTime) -> MetadataRecord:
         """An entry as a record."""

@@ -52,13 +52,12 @@ class Results:
         """
         read = task.after
         if read is None or not read.log_files:
-            values = task.rows_after().column(0)
-        else:
-            rows, _ = rows_of_log(read.context.storage, _path_of(task))
-            stored = None if rows is None else values_at(rows, self.column.name)
-            if stored is None:
-                return pa.chunked_array([pa.nulls(len(rows or ()), self.kind)])
-            values = stored
+            return self._applied(task.rows_after().column(0))
+        rows, _ = rows_of_log(read.context.storage, _path_of(task))
+        stored = None if rows is None else values_at(rows, self.column.name)
+        return pa.chunked_array([pa.nulls(len(rows or ()), self.kind)]) if stored is None else self._applied(stored)
+
+    def _applied(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         found = apply(self.column, values)
         whole = found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
         return whole.cast(self.kind)

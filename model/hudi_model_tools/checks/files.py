@@ -36,7 +36,9 @@ def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     for partition, depth in evidence.depths.items():
         if depth != (wanted := len(partition.split("/")) if partition else 0):
             yield error("SL-002", partition or ".", f"its metafile says depth {depth}, the folder lies {wanted} deep")
-    current = {one.name for found in snapshot_slices(view) for one in found.log_files}
+    # Which slice a log is in matters to partial blocks alone, where a version has none.
+    slices = () if view.configuration.rules.mode_is_persisted else snapshot_slices(view)
+    current = {one.name for found in slices for one in found.log_files}
     for file in held_files(view):
         if isinstance(file, LogFile):
             yield from log_violations(view.table, file, is_current=file.name in current)

@@ -208,7 +208,8 @@ def index_violations(index: IndexDefinition, view: View, stored: Contents) -> It
         return
     clause = "IX-040" if index.name.startswith("expr_index_") else CLAUSES.get(index.kind, "MT-005")
     is_statistic, is_partial = index.kind in STATISTICS, index.kind == "bloom_filters" and bool(index.sources)
-    current = {one.base_file.name for one in snapshot_slices(view) if one.base_file}
+    slices = snapshot_slices(view) if is_partial else ()
+    current = {one.base_file.name for one in slices if one.base_file}
     for key in sorted({*stored, *held}):
         where = f"{FOLDER}/{index.name} {key}"
         if key not in stored:

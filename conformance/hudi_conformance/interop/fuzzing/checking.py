@@ -25,7 +25,6 @@ from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.session import Reply, Session
 from hudi_conformance.runner.step_executor import Failure
 
-MODEL = "model-in-process"
 _MEMORY, _ROOM = Path("/dev/shm"), 1 << 30  # noqa: S108 - a folder of its own is made in it
 _SHRINKING_S = 120.0
 """How long one failing history may be shrunk, also behind the end of the time for histories."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hudi_conformance.corpus.table_shapes import COLUMNS, TableShape, WriteCase
 from hudi_conformance.interop.fuzzing.column_values import dated_partitions
-from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, is_service
+from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, METADATA, is_service
 from hudi_conformance.interop.fuzzing.strategies import COUNTER, MERGER, PAYLOAD
 
 _COMPLEX = "composite: "
@@ -53,7 +53,7 @@ def values_of(case: WriteCase) -> Iterator[Value]:
     yield "ordering type", _typed(shape.ordering, types)
     yield "merge mode", _merging(shape)
     yield "index", configs.get("hoodie.index.bucket.engine") or configs.get("hoodie.index.type") or "default"
-    yield "metadata table", "on" if configs.get("hoodie.metadata.enable") == "true" else "off"
+    yield "metadata table", "on" if configs.get(METADATA) == "true" else "off"
     for key, name in _METADATA.items():
         if configs.get(key, "false") != "false":
             yield "metadata index", name

@@ -7,9 +7,9 @@ from typing import Any
 from hudi_adapter.values import encode_value
 
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.service_steps import METADATA, OLDEST
 
 _EARLIEST = "earliest"
-_OLDEST = 6
 _FOLLOWED = {"hoodie.metadata.index.secondary.enable": "true"}
 """Readers follow the other indexes without being requested to."""
 _NESTED = ("list", "map", "struct")
@@ -103,7 +103,7 @@ def _state(case: WriteCase) -> Iterator[Question]:
     """The timeline and the file slices, where nothing of them is implementation-defined."""
     shape = case.shape
     archives = any(step.operation == "archive" for step in case.steps)
-    if not archives or shape.configs.get("hoodie.metadata.enable") != "true":
+    if not archives or shape.configs.get(METADATA) != "true":
         # How far archival goes depends on a metadata table, which not all sides keep.
         yield Question("list_timeline")
     if _files_are_settled(shape) and not _leaves_unlisted_logs(case):
@@ -112,7 +112,7 @@ def _state(case: WriteCase) -> Iterator[Question]:
 
 def _leaves_unlisted_logs(case: WriteCase) -> bool:
     """Whether a log of version 6 may be there that no list has: who reads the list may give its version once more."""
-    listed = case.shape.version == _OLDEST and case.shape.configs.get("hoodie.metadata.enable") == "true"
+    listed = case.shape.version == OLDEST and case.shape.configs.get(METADATA) == "true"
     return listed and any(step.phases for step in case.steps)
 
 

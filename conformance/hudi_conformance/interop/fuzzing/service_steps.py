@@ -52,7 +52,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "column_stats": "hoodie.metadata.index.column.stats.enable",
     "record_index": _RECORD_INDEX,
 }
-_OLDEST: Final = 6
+OLDEST: Final = 6
 Instant = Mapping[str, Any]
 Known = tuple[dict[Any, Any], set[Any]]
 """Keys that are surely there, and keys that may stand twice."""
@@ -153,7 +153,7 @@ def _indexes(change: str, shape: TableShape) -> list[Mapping[str, Any]]:
 
     Settings of writes have the last word: one that they request is not dropped, one that they switch off is not made.
     """
-    named = _OF_COLUMNS if shape.version > _OLDEST else ()
+    named = _OF_COLUMNS if shape.version > OLDEST else ()
     kept = shape.configs.get(_RECORD_INDEX) == "true"
     possible = [*_INDEXES, *named, *([{"index": "record_index"}] if kept else [])]
     last_word = "false" if change == "create_index" else "true"
@@ -182,7 +182,7 @@ def drawn_change(choices: Choices, shape: TableShape, versions: Sequence[int]) -
         one
         for one in versions
         if one != shape.version
-        and not (one == _OLDEST and (newer_only or "hoodie.record.merge.strategy.id" in shape.properties))
+        and not (one == OLDEST and (newer_only or "hoodie.record.merge.strategy.id" in shape.properties))
     ]
     if not fitting:
         return None

@@ -22,6 +22,7 @@ from hudi_conformance.interop.fuzzing.column_values import (
 from hudi_conformance.interop.fuzzing.seeds import Choices
 from hudi_conformance.interop.fuzzing.service_steps import (
     FAILED_WRITES,
+    METADATA,
     Served,
     drawn_change,
     drawn_service,
@@ -203,8 +204,8 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
     if limits.interruptions:
         chosen |= choices.one(_FAILED_WRITES)
-    chosen["hoodie.metadata.enable"] = str(limits.metadata_table and choices.chance(50)).lower()
-    if limits.metadata_indexes and chosen["hoodie.metadata.enable"] == "true":
+    chosen[METADATA] = str(limits.metadata_table and choices.chance(50)).lower()
+    if limits.metadata_indexes and chosen[METADATA] == "true":
         chosen |= _metadata_indexes(choices, shape)
     chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
     if "hoodie.bucket.index.num.buckets" in chosen and len(shape.record_key) > 1 and choices.chance(40):
@@ -256,7 +257,7 @@ def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
 def _indexes(shape: TableShape, chosen: Mapping[str, str], limits: Limits) -> list[str]:
     """The indexes that go with a table: some find keys in meta fields, one in the metadata table, one in logs."""
     stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
-    listed = chosen["hoodie.metadata.enable"] == "true"
+    listed = chosen[METADATA] == "true"
     fitting = [
         one
         for one in limits.indexes

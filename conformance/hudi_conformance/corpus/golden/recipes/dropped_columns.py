@@ -1,6 +1,7 @@
 """Tables whose files leave the partition columns out: their values stand in the paths."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hudi_model.files import Field, Schema
@@ -194,9 +195,7 @@ def dropped_named_columns(table: GoldenTable) -> None:
     rows = [
         {**row, "city": cities[str(row["city"])], "seen": moments[number % 2]} for number, row in enumerate(fleet(10))
     ]
-    table.insert(second(1), rows)
-    updated = [row for row in rows if row["id"] in {"r01", "r12", "駅-06"}]
-    table.upsert(second(2), [{**row, "ts": 20, "rider": "second"} for row in updated])
+    _written(table, rows)
     table.snapshot(
         "snapshot",
         "folders without a name belong to the value before them; a moment is one, whose colons are encoded",
@@ -213,6 +212,13 @@ def dropped_named_columns(table: GoldenTable) -> None:
     )
 
 
+def _written(table: GoldenTable, rows: Sequence[Row]) -> None:
+    """Rides, of which three are updated."""
+    table.insert(second(1), rows)
+    updated = [row for row in rows if row["id"] in {"r01", "r12", "駅-06"}]
+    table.upsert(second(2), [{**row, "ts": 20, "rider": "second"} for row in updated])
+
+
 @golden(
     "v9/cow_dropped_slashed_days",
     "Files leave the partition column out, whose days stand as three folders",
@@ -224,9 +230,7 @@ def dropped_slashed_days(table: GoldenTable) -> None:
     table.schema = _stored("day")
     days = ("2024-02-29", "1999-12-31", "2024-02-01", _NONE)
     rows = [{**row, "day": days[number % 4]} for number, row in enumerate(fleet(10))]
-    table.insert(second(1), rows)
-    updated = [row for row in rows if row["id"] in {"r01", "r12", "駅-06"}]
-    table.upsert(second(2), [{**row, "ts": 20, "rider": "second"} for row in updated])
+    _written(table, rows)
     table.snapshot(
         "snapshot",
         "three folders are one day, the folder of nulls is null",
