@@ -31,7 +31,14 @@ from hudi_spark.merge.log_records import (
     version_schema,
 )
 from hudi_spark.merge.mergers import CarriedMerger
-from hudi_spark.merge.pairwise import combine_custom, fold_custom_logs, fold_logs, merge_completing, merge_custom
+from hudi_spark.merge.pairwise import (
+    combine_completing,
+    combine_custom,
+    fold_custom_logs,
+    fold_logs,
+    merge_completing,
+    merge_custom,
+)
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.schema import one_chunk
 from hudi_spark.table_state import COMMIT_TIME
@@ -199,6 +206,8 @@ def combined(
     records = incoming_records(rows, rule, missing=missing, keys=met_by)
     if rule.merger is not None:
         return _combined_by_merger(records, rule, rule.merger)
+    if rule.completes or records.partial:
+        return combine_completing(records, rule)
     alive = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows.num_rows)])
     place = records.versions.column_names.index("deleted")
     versions = records.versions.set_column(place, "deleted", alive)

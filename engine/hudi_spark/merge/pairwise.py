@@ -140,6 +140,16 @@ def fold_logs(records: LogRecords, rule: MergeRule) -> tuple[pa.Table, pa.Table]
     return merged, merger.rows(merged.filter(pc.invert(merged.column(_DELETED))))
 
 
+def combine_completing(records: LogRecords, rule: MergeRule) -> pa.Table:
+    """The row that the versions of each key end in, one that deletes included: nothing is completed from or into it.
+
+    Clauses: MG-017, MG-025.
+    """
+    rows = records.rows.combine_chunks()
+    merger = _Completing(rule, _sources(rows, 0, records, rule), rows)
+    return merger.rows(fold(merger.versions(records.versions, 0), merger.pair))
+
+
 class _Completing:
     """Merges pairs of versions, given as lines of row numbers."""
 

@@ -261,6 +261,20 @@ def _deletes_lose_within_a_batch(original: Function) -> Function:
     return without_deletes
 
 
+@mutant(
+    "deletes-complete-rows",
+    "MG-025 OW-019",
+    "A row that follows a delete of the same write takes the values of the delete where it has none, its mark too.",
+    "tagging.version_of_record",
+)
+def _deletes_complete_rows(original: Function) -> Function:
+    def with_data(record: Any, key: str, rule: Any, **more: Any) -> Any:
+        version = original(record, key, rule, **more)
+        return replace(version, record=record, deleted=True) if version.record is None else version
+
+    return with_data
+
+
 _PLACE = 2
 """So many parts has what the record index says of a key: partition and file group."""
 

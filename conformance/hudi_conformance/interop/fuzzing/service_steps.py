@@ -64,7 +64,8 @@ class Served:
 
     `free_logs`: a write has left parts of rows in logs, or as many blocks as it liked. `cleaned`: how many writes stood
     at the last clean. `failed`: writes whose process died, not yet rolled back. `pending`: the write that waits for its
-    completion; 0 where there is none. `listed`: a write has made the metadata table that its settings request.
+    completion; 0 where there is none. `listed`: a write has made the metadata table that its settings request. `plans`:
+    what was scheduled and not carried out. `lowered`: the table was of a newer version than the oldest.
     """
 
     standing: list[int] = field(default_factory=list)
@@ -76,6 +77,8 @@ class Served:
     failed: list[int] = field(default_factory=list)
     pending: int = 0
     listed: bool = False
+    plans: list[str] = field(default_factory=list)
+    lowered: bool = False
 
     def wrote(self, number: int, held: Mapping[Any, Any], doubled: set[Any]) -> None:
         """A write stands."""
@@ -88,6 +91,10 @@ class Served:
         """What is known of keys after a service; None where it is what was known before."""
         word = step.operation.partition(" ")[0]
         self.waits = (self.waits and word != EXECUTE) or word == SCHEDULE
+        if word == SCHEDULE:
+            self.plans.append(step.operation)
+        elif word == EXECUTE:
+            self.plans.pop()
         if step.operation in {f"{RUN} clean", EXECUTE}:
             self.cleaned = len(self.standing)
         if word == "savepoint" and step.target not in self.saved:
@@ -101,7 +108,8 @@ class Served:
         if word in VERSION_CHANGES:
             # All that is pending is finished or taken back before (VR-005); to what was before nothing goes back.
             self.waits = self.free_logs = self.listed = False
-            self.failed, self.saved, self.cleaned = [], [], len(self.standing)
+            self.failed, self.saved, self.plans, self.cleaned = [], [], [], len(self.standing)
+            self.lowered = step.operation == f"{VERSION_CHANGES[True]} {OLDEST}"
         if word != "restore":
             # A completed write is not rolled back: that is refused.
             return None
@@ -134,7 +142,8 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
     if served.saved and not served.waits and not served.pending:
         possible += [*["restore"] * 4, "delete_savepoint"]
     # A second plan of an index that one is planned for fails in releases once both are carried out.
-    if indexes and served.listed and not served.waits and shape.configs.get(METADATA) == "true":
+    indexes = indexes and not served.waits and f"{SCHEDULE} indexing" not in served.plans
+    if indexes and served.listed and shape.configs.get(METADATA) == "true":
         possible += [*(one for one in _INDEX_CHANGES if _indexes(one, shape)), *_INDEXING]
     chosen = choices.one(possible)
     if chosen in _INDEX_CHANGES:
@@ -175,8 +184,11 @@ def _plannable(shape: TableShape, served: Served) -> list[str]:
     return planned
 
 
-def drawn_change(choices: Choices, shape: TableShape, versions: Sequence[int]) -> Step | None:
+def drawn_change(choices: Choices, shape: TableShape, versions: Sequence[int], served: Served) -> Step | None:
     """A change to another version that can have the table; None where there is none."""
+    if served.lowered:
+        # When actions completed is lost on the way down, or kept by modification times (VR-006).
+        return None
     newer_only = {"hoodie.metadata.index.secondary.column", "hoodie.write.record.positions"} & shape.configs.keys()
     fitting = [
         one

@@ -323,7 +323,7 @@ class Writes:
         elif (
             number
             and self._changes_version()
-            and (change := drawn_change(self.choices, self.shape, self.limits.versions))
+            and (change := drawn_change(self.choices, self.shape, self.limits.versions, self.served))
         ):
             drawn = change
             self.served.after(drawn)

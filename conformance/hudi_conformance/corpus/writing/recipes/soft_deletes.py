@@ -170,3 +170,33 @@ writing(
     "PL-006 OW-019 MG-017",
     "deletes-lose-within-a-batch",
 )(marked_in_a_batch)
+
+
+def again_in_a_batch(case: WritingCase) -> None:
+    """A row that follows a delete of its key in the same write is completed from nothing.
+
+    Given rides of a table whose null values mean "as it was", and a column that marks rows as deleted.
+    When one upsert brings a delete and then a row of its key, a row and then its delete, each for a known and a new key.
+    Then the rows that follow stand as they came, without the mark or a value of the delete, a known one completed from
+    the row that was there; the rows that deletes follow are gone.
+    """
+    case.schema = _MARKED
+    case.create()
+    case.write("insert", [_row(key, {"ts": 10, "ratio": 1.0}, True) for key in ("r01", "r02", "r11")])
+    gone = {"ts": 20, "rider": "deleted", "ratio": 9.0}
+    back = {"ts": 21, "rider": "back", "ratio": None}
+    batch = [_row(key, gone, None, True) for key in ("r01", "r03")] + [_row(key, back, None) for key in ("r01", "r03")]
+    last = {"ts": 22, "rider": "deleted"}
+    batch += [row for key in ("r02", "r04") for row in (_row(key, back, True), _row(key, last, None, True))]
+    case.write("upsert", batch)
+    case.snapshot()
+
+
+for _payload in ("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload"):
+    _properties = {"hoodie.compaction.payload.class": f"org.apache.hudi.common.model.{_payload}"}
+    writing(
+        f"deletes/again_in_a_batch_of_{_payload.partition('Avro')[0].lower()}",
+        shapes((9,), (COW, MOR), merge_mode=None, properties=_properties),
+        "OW-019 MG-023 MG-025 MG-017",
+        "deletes-complete-rows",
+    )(again_in_a_batch)
