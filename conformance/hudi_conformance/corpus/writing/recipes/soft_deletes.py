@@ -176,7 +176,7 @@ def again_in_a_batch(case: WritingCase) -> None:
     """A row that follows a delete of its key in the same write is completed from nothing.
 
     Given rides of a table whose null values mean "as it was", and a column that marks rows as deleted.
-    When one upsert brings a delete and then a row of its key, a row and then its delete, each for a known and a new key.
+    When one upsert brings a delete and then a row of its key, a row and then its delete, for a known and a new key.
     Then the rows that follow stand as they came, without the mark or a value of the delete, a known one completed from
     the row that was there; the rows that deletes follow are gone.
     """
