@@ -1,15 +1,16 @@
 """The records and deletes of log blocks as Arrow columns that can be sorted by who wins."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.log.blocks import BlockType, HeaderKey
-from hudi_format.log.content import decode_arrow
+from hudi_format.log.content import decode_arrows
 from hudi_format.log.deletes import DeleteRecord, decode_deletes
 from hudi_format.log.headers import base_instant_of_positions, record_positions
 from hudi_format.schemas import OPERATION_FIELD
@@ -237,12 +238,12 @@ def decode_log_records(
     missing: list[tuple[frozenset[str], int]] = []
     positions: list[pa.Array | None] = []
     count = 0
-    marks = {DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD}
+    decoded_blocks = _decoded(blocks, schema, rule, columns)
     for one in blocks:
         if one.block.type is BlockType.DELETE:
             versions.append(_deletes(one, schema, keys, rule))
         else:
-            decoded = decode_arrow(one.block, one.file, {*columns.names(schema, one.instant), *marks})
+            decoded = next(decoded_blocks)
             conformed = columns.conform(decoded, schema, one.file, one.instant)
             rows.append(conformed)
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))
@@ -250,6 +251,17 @@ def decode_log_records(
             count += conformed.num_rows
         positions.append(_positions(one, versions[-1].num_rows, positions_in))
     return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing), _all(positions))
+
+
+def _decoded(
+    blocks: Sequence[LocatedBlock], schema: pa.Schema, rule: MergeRule, columns: SliceColumns
+) -> Iterator[pa.Table]:
+    """The records of the data blocks, one block after the other; those beside each other that read alike together."""
+    marks = {DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD}
+    data = [one for one in blocks if one.block.type is not BlockType.DELETE]
+    for names, together in groupby(data, lambda one: frozenset(columns.names(schema, one.instant))):
+        found = list(together)
+        yield from decode_arrows([one.block for one in found], [one.file for one in found], {*names, *marks})
 
 
 def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:

@@ -1,6 +1,6 @@
 """One task reads one file slice: a pure function from a picklable description to Arrow rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -142,6 +142,17 @@ def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock,
     own_columns = [name for name in context.schema.names if name not in META_FIELDS] if by_values else []
     output = tuple(dict.fromkeys((*context.output, RECORD_KEY, COMMIT_TIME, *own_columns)))
     ranged = And(tuple(one for one in (changes.rows, context.row_filter) if one is not None))
+    brought = tuple(one for one in blocks if changes.blocks is not None and changes.blocks.sees(one.instant))
+    # A base file that was there before holds no row of the range.
+    alone = replace(task, context=replace(context, output=output, row_filter=ranged))
+    alone = replace(alone, base_file=None) if same_base else alone
+    if (
+        changes.blocks
+        and changes.earlier
+        and not by_values
+        and _brought_are_last(context, changes.earlier, blocks, brought)
+    ):
+        return matching(changes.rows, _merged_rows(alone, brought).rows)
     # What no log touches is in the same base file as it was before: only the rows of the range are read of it.
     pushed = ranged if same_base else context.row_filter
     merged = _merged_rows(replace(task, context=replace(context, output=output, row_filter=pushed)), blocks)
@@ -151,15 +162,35 @@ def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock,
         keys = others.column(RECORD_KEY) if same_base else None
         parts.append(others.filter(differs(others, _earlier_rows(changes.earlier, keys), own_columns)))
     changed = pa.concat_tables(parts)
-    brought = tuple(one for one in blocks if changes.blocks is not None and changes.blocks.sees(one.instant))
     if changes.blocks is None or context.rule.completes or any(map(is_partial, brought)):
         return changed
-    alone = replace(task, context=replace(context, output=output, row_filter=ranged))
     late = _merged_rows(alone, brought, changes.rows).rows
     if changes.rows is not None:
         late = matching(changes.rows, late)
     known = pc.is_in(late.column(RECORD_KEY), value_set=one_chunk(changed.column(RECORD_KEY)))
     return pa.concat_tables([changed, late.filter(pc.invert(known)).select(changed.column_names)])
+
+
+def _brought_are_last(
+    context: ReadContext,
+    earlier: tuple[SliceTask, ...],
+    blocks: Sequence[LocatedBlock],
+    brought: Sequence[LocatedBlock],
+) -> bool:
+    """Whether the blocks of a range follow all that was there before it, so that no other row can have changed.
+
+    One may where an earlier version without ordering value hid the base row for a while.
+
+    Clauses: IN-001, IN-004.
+    """
+    before = [one for one in blocks if all(task.context.visibility.sees(one.instant) for task in earlier)]
+    if [*before, *brought] != list(blocks):
+        return False
+    if not context.rule.compares_event_time:
+        return True
+    schema = _merging_columns(replace(context, output=(), row_filter=None))
+    found = decode_log_records(before, schema, context.keys, context.rule, earlier[0].columns)
+    return not pc.any(found.versions.column("natural")).as_py()
 
 
 def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged", same_base: bool) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import fastavro
@@ -19,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hudi_format.avro.flat_reading import decode_flat_rows
+from hudi_format.avro.pieces import Numbers
 from hudi_format.avro.schemas import raw_reading_schema, reading_schema, record_schema, schema_text, writing_schema
 from hudi_format.base.parquet_bytes import chosen_names, read_parquet
 from hudi_format.errors import DECODING_ERRORS, FormatError, Reason, UnsupportedFormat, refusing
@@ -38,6 +40,8 @@ _LENGTH = struct.Struct(">i")
 _MICROSECONDS_A_DAY = 86_400_000_000
 # From so many on, records are read faster column by column.
 _MANY_RECORDS = 100
+# So much content is copied to decode blocks together.
+_BYTES_TOGETHER = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def decode_avro_arrow(
     """
     form = _block_form(block, file, types)
     target = form.arrow
-    table = _decode_columns(block, form.avro, target, wanted)
+    (table,) = _decode_columns([block], form, wanted) or [None]
     records = _decode(block, form.readable, file) if table is None else []
     with refusing(Reason.LOG_CONTENT_CORRUPT, "LF-013", file, block.content_offset, "a value does not fit its type"):
         if table is None:
@@ -129,29 +133,47 @@ def _chosen(table: pa.Table, wanted: Collection[str] | None) -> pa.Table:
     return table if wanted is None else table.select(chosen_names(table.schema, wanted))
 
 
-def _decode_columns(block: RawBlock, schema: Any, target: pa.Schema, wanted: Collection[str] | None) -> pa.Table | None:
-    """Many records of a flat schema at once; None for few, for others, and for bytes that do not decode."""
-    head = _HEAD.unpack_from(block.content) if len(block.content) >= _HEAD.size else (0, 0)
-    if block.type is BlockType.HFILE_DATA or head[0] not in _READ_VERSIONS or head[1] < _MANY_RECORDS:
+def _decode_columns(
+    blocks: Sequence[RawBlock], form: _Form, wanted: Collection[str] | None
+) -> Sequence[pa.Table] | None:
+    """Many records of one flat schema at once; None for few, for others, and for bytes that do not decode."""
+    content = b"".join(block.content for block in blocks)
+    begins, ends, counts, first = [], [], [], 0
+    for block in blocks:
+        spans = _record_spans(block)
+        if spans is None:
+            return None
+        begins.append(spans[0] + first)
+        ends.append(spans[1] + first)
+        counts.append(len(spans[0]))
+        first += len(block.content)
+    if sum(counts) < _MANY_RECORDS:
         return None
-    starts, position = [], _HEAD.size
-    for _ in range(head[1]):
-        if position > len(block.content) - _LENGTH.size:
-            return None
-        (length,) = _LENGTH.unpack_from(block.content, position)
-        if length < 0:
-            return None
-        position += _LENGTH.size
-        starts.append(position)
-        position += length
+    chosen = None if wanted is None else frozenset(chosen_names(form.arrow, wanted))
+    rows = decode_flat_rows(content, np.concatenate(begins), np.concatenate(ends), form.avro, form.arrow, chosen)
+    if rows is None:
+        return None
+    return [rows.slice(last - count, count) for last, count in zip(accumulate(counts), counts, strict=True)]
+
+
+def _record_spans(block: RawBlock) -> tuple[Numbers, Numbers] | None:
+    """Where the records of an Avro data block begin and end; None where its content is none."""
+    content = block.content
+    version, count = _HEAD.unpack_from(content) if len(content) >= _HEAD.size else (0, 0)
+    fits = 0 <= count <= (len(content) - _HEAD.size) // _LENGTH.size
+    if block.type is BlockType.HFILE_DATA or version not in _READ_VERSIONS or not fits:
+        return None
+    starts, position, length_at = [], _HEAD.size, _LENGTH.unpack_from
+    try:
+        for _ in range(count):
+            (length,) = length_at(content, position)
+            starts.append(position := position + _LENGTH.size)
+            position += length
+    except struct.error:
+        return None
     begins = np.array(starts, np.int64)
-    ends = np.append(begins[1:] - _LENGTH.size, position)
-    whole = position == len(block.content)
-    if not whole:
-        return None
-    chosen = None if wanted is None else frozenset(chosen_names(target, wanted))
-    table: pa.Table | None = decode_flat_rows(block.content, begins, ends, schema, target, chosen)
-    return table
+    ends = np.append(begins[1:] - _LENGTH.size, position)[:count]
+    return (begins, ends) if position == len(content) and np.all(begins <= ends) else None
 
 
 def decode_parquet_block(block: RawBlock, file: str, wanted: Collection[str] | None = None) -> pa.Table:
@@ -177,6 +199,34 @@ def decode_arrow(block: RawBlock, file: str, wanted: Collection[str] | None = No
     if block.type is BlockType.PARQUET_DATA:
         return decode_parquet_block(block, file, wanted)
     return decode_avro_arrow(block, file, wanted=wanted)
+
+
+def decode_arrows(blocks: Sequence[RawBlock], files: Sequence[str], wanted: Collection[str]) -> Sequence[pa.Table]:
+    """The same of each of several blocks; records of one Avro schema are decoded together, as they are few in each."""
+    alike: dict[tuple[str, int], list[int]] = {}
+    size = 0
+    for place, block in enumerate(blocks):
+        if block.type is BlockType.AVRO_DATA:
+            size += len(block.content)
+            alike.setdefault((block.header.get(HeaderKey.SCHEMA, ""), size // _BYTES_TOGETHER), []).append(place)
+    found: dict[int, pa.Table] = {}
+    for (text, _), places in alike.items():
+        found |= zip(places, _decoded_together([blocks[place] for place in places], text, wanted), strict=False)
+    return [
+        found[place] if place in found else decode_arrow(block, file, wanted)
+        for place, (block, file) in enumerate(zip(blocks, files, strict=True))
+    ]
+
+
+def _decoded_together(blocks: Sequence[RawBlock], schema: str, wanted: Collection[str]) -> Sequence[pa.Table]:
+    """The records of blocks of one schema; nothing where some do not decode: one by one they say which, and why."""
+    try:
+        tables = _decode_columns(blocks, _known_form(schema), wanted) or ()
+        for table in tables:
+            _refuse_impossible_times(table)
+    except (FormatError, UnsupportedFormat, ValueError):
+        return ()
+    return tables
 
 
 def decode_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
@@ -356,6 +406,7 @@ __all__ = [
     "RollbackCommand",
     "data_block",
     "decode_arrow",
+    "decode_arrows",
     "decode_avro_arrow",
     "decode_avro_records",
     "decode_command",

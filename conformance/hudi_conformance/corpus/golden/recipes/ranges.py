@@ -98,15 +98,12 @@ def _came_back(table: GoldenTable) -> None:
     table.upsert(second(5), rides(5, ("r01",), rider="late"))
     table.upsert(second(6), rides(5, ("r11",), rider="late"))
     table.compact(second(7), groups)
-    table.incremental(
-        at[4],
-        at[7],
-        "came-back",
-        "a row that a delete hid is answered once it is back, though an older write brought it",
-        "IN-001 IN-005",
-        "ranges-by-commit-time-alone",
-        meta_columns=True,
-    )
+    back = "a row that a delete hid is answered once it is back, though an older write brought it"
+    for end, name, kills in (
+        (7, "came-back", "ranges-by-commit-time-alone"),
+        (6, "came-back-before-the-compaction", "range-cut-after-merging"),
+    ):
+        table.incremental(at[4], at[end], name, back, "IN-001 IN-005", kills, meta_columns=True)
 
 
 _BACK = "A row from before a delete comes back when an older one arrives"
