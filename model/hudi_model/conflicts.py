@@ -39,7 +39,7 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
 
     Raises: CONFIG_INVALID.
 
-    Clauses: MG-010, OW-025, OW-026, SW-001, SW-004.
+    Clauses: MG-010, OW-025, OW-026, OW-030, SW-001, SW-004.
     """
     requested_mode = request.settings.get("hoodie.write.record.merge.mode", "").upper()
     write_mode(configuration, MergeMode.__members__.get(requested_mode), RELEASED)
@@ -47,12 +47,16 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
     kind, operation, rules = index_kind(request.settings), request.operation, configuration.rules
     overwrites = operation in REPLACES - {Operation.DELETE_PARTITION}
     deterministic = configuration.merge_on_read and kind == "BUCKET" and not rules.logs_name_their_slice
+    own = {"recordkey": configuration.record_key, "partitionpath": configuration.partition_by}
+    own["precombine"] = configuration.ordering
+    stated = {name: request.settings.get(f"hoodie.datasource.write.{name}.field") for name in own}
     detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
     faults = {
         ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
         ("MG-010", f"{requested_mode!r} is no merge mode"): bool(requested_mode)
         and requested_mode not in MergeMode.__members__,
         ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
+        ("OW-030", f"the table has {own}"): any(stated[name] not in (None, ",".join(own[name])) for name in own),
         ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
     }
     for clause, text in (fault for fault, is_wrong in faults.items() if is_wrong):

@@ -128,13 +128,13 @@ def write(session: Any, release: str, request: Request) -> Answer:
     options = {**write_options(request.table, release), **configs_of(params)}
     if operation == "partial_update":
         _merge(session, request, options)
-        return _newest(session, request.table)
+        return _newest(session, request.table, operation)
     options["hoodie.datasource.write.operation"] = operation
     if operation == "delete_partition":
         options["hoodie.datasource.write.partitions.to.delete"] = ",".join(map(str, params["partitions"]))
     frame = rows_of(session, request)
     frame.write.format("hudi").options(**options).mode("append").save(str(request.table))
-    return _newest(session, request.table)
+    return _newest(session, request.table, operation)
 
 
 def write_options(table: Path, release: str) -> dict[str, str]:
@@ -217,14 +217,17 @@ def _fields(properties: Mapping[str, str], name: str) -> list[str]:
     return [one for one in properties.get(f"hoodie.table.{name}.fields", "").split(",") if one]
 
 
-def _newest(session: Any, table: Path) -> Answer:
+def _newest(session: Any, table: Path, operation: str) -> Answer:
     """The newest completed write, as the protocol shows it: a release rolls back what died after it took its time.
 
-    A commit of a merge-on-read table is a compaction, which came after the write that requested it.
+    A commit of a merge-on-read table is a compaction, which came after the write that requested it; so did what
+    replaces files after a write that replaces none.
     """
     timeline = hudi_views.timeline(session, table)
     merges = "deltacommit" in {one["action"] for one in timeline}
-    writes = _WRITES - {"commit"} if merges else _WRITES
+    services = {"commit"} if merges else set()
+    services |= set() if operation.startswith(("insert_overwrite", "delete_partition")) else {"replacecommit"}
+    writes = _WRITES - services
     completed = [one for one in timeline if one["state"] == "COMPLETED" and one["action"] in writes]
     if not completed:
         return ValueAnswer({"requested": None, "completed": None, "action": None})

@@ -48,7 +48,8 @@ _SETTING_SIGNS: tuple[tuple[str, Reason], ...] = (
     (r"is not supported with non-blocking|Non-blocking concurrency control requires", Reason.CONFIG_INVALID),
     (r"Compaction is not supported on a CopyOnWrite table", Reason.CONFIG_INVALID),
     (r"Consistent hashing bucket index does not work with COW table", Reason.CONFIG_INVALID),
-    (r"NumberFormatException: For input string", Reason.CONFIG_INVALID),
+    (r"NumberFormatException: For input string|Config conflict\(key", Reason.CONFIG_INVALID),
+    (r"Either of inline \w+ \(\S+ or schedule inline", Reason.CONFIG_INVALID),
     (r"record merge strategy ID [^\n]*conflict with each other", Reason.CONFIG_INVALID),
     (r"Configured record merge mode [^\n]*is inconsistent with", Reason.CONFIG_INVALID),
     (

@@ -60,6 +60,14 @@ PLANNED: Mapping[str, ModuleType] = {
 }
 """The services that are planned first; their modules, since a broken model is one whose functions are others."""
 
+AFTER_WRITES: Mapping[str, tuple[str, str]] = {
+    "clean": ("hoodie.clean.automatic", ""),
+    "archive": ("hoodie.archive.automatic", ""),
+    "compaction": ("hoodie.compact.inline", "hoodie.compact.schedule.inline"),
+    "clustering": ("hoodie.clustering.inline", "hoodie.clustering.schedule.inline"),
+}
+"""The services that a write may run after itself, in this order: the settings to run and only to plan them."""
+
 CARRIED_OUT: Mapping[Action, ModuleType] = {
     Action.COMPACTION: compaction,
     Action.LOG_COMPACTION: log_compaction,
@@ -97,6 +105,12 @@ def execute_plan(table: Table, requested: InstantTime, completed: InstantTime) -
             done: Effects = CARRIED_OUT[one.action].execute(table, requested, completed)
             return done
     raise Rejection(Reason.INSTANT_NOT_FOUND, "TL-003", requested, "no plan of this instant waits")
+
+
+def is_plan_of(service: str, table: Table, instant: Instant) -> bool:
+    """Whether an instant is a plan of a service that waits."""
+    waits = instant.state < State.COMPLETED and _is_plan(table, instant)
+    return waits and CARRIED_OUT[instant.action] is PLANNED[service]
 
 
 def _is_plan(table: Table, instant: Instant) -> bool:

@@ -28,7 +28,7 @@ from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.bridge.performing import Site, perform
 from hudi_conformance.bridge.schemas import column_of, model_schema
-from hudi_conformance.bridge.services import SERVICES, Call, execute_plan, schedule_plan
+from hudi_conformance.bridge.services import AFTER_WRITES, SERVICES, Call, execute_plan, is_plan_of, schedule_plan
 from hudi_conformance.bridge.storing import store
 
 Params = Mapping[str, Any]
@@ -102,6 +102,7 @@ def create_table(_session: Session, path: Path, params: Params) -> Value:
 def write(session: Session, path: Path, params: Params) -> Value:
     """A write from beginning to end."""
     whole = {**params, "txn": "write"}
+    refuse_both(settings_of(params))
     table = load(path)
     request = request_of(table, params, makes_metadata_table=session.makes_metadata_tables)
     missing = writers.missing_partitions(table, request)
@@ -110,7 +111,46 @@ def write(session: Session, path: Path, params: Params) -> Value:
         return dict.fromkeys(("requested", "completed", "action"))
     begin_write(session, path, whole)
     stage_write(session, path, whole)
-    return commit_write(session, path, whole)
+    written = commit_write(session, path, whole)
+    serve(session, path, params)
+    return written
+
+
+def refuse_both(settings: Mapping[str, str]) -> None:
+    """Nothing, unless a writer is to carry a service out and only to plan it (CP-015)."""
+    for both in AFTER_WRITES.values():
+        if all(switched_on(settings, name) for name in both):
+            raise Rejection(Reason.CONFIG_INVALID, "CP-015", both[0], f"{both[1]} is true as well")
+
+
+def serve(session: Session, path: Path, params: Params) -> None:
+    """The services that a write's settings request, after it: plans that wait first, then what is due.
+
+    Clauses: AR-001, CL-008, CN-012, CP-008, CP-015.
+    """
+    settings = settings_of(params)
+    for name, (runs, plans) in AFTER_WRITES.items():
+        if name == "archive":
+            if switched_on(settings, runs):
+                service(session, path, {**params, "name": name})
+            continue
+        opened = open_table(load(path))
+        if name == "compaction" and not opened.configuration.merge_on_read:
+            continue
+        waiting = [one.requested for one in opened.timeline.instants if is_plan_of(name, load(path), one)]
+        if switched_on(settings, runs):
+            for requested in waiting:
+                execute(session, path, {**params, "requested": requested})
+            planned = schedule(session, path, {**params, "service": name})["requested"]
+            if planned:
+                execute(session, path, {**params, "requested": planned})
+        elif switched_on(settings, plans) and not waiting:
+            schedule(session, path, {**params, "service": name})
+
+
+def switched_on(settings: Mapping[str, str], name: str) -> bool:
+    """Whether a setting requests something; what is absent requests nothing here."""
+    return settings.get(name, "").lower() == "true"
 
 
 def begin_write(session: Session, path: Path, params: Params) -> Value:

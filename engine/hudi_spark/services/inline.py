@@ -97,6 +97,8 @@ _SERVICE: Final = "clustering"
 _CLUSTER: Final = "hoodie.clustering.inline"
 _SCHEDULE_CLUSTERING: Final = "hoodie.clustering.schedule.inline"
 _BESIDE: Final = "hoodie.clustering.async.enabled"
+_COMPACT: Final = "hoodie.compact.inline"
+_SCHEDULE_COMPACTION: Final = "hoodie.compact.schedule.inline"
 
 
 def cluster_inline(work: TableWork) -> None:
@@ -116,17 +118,18 @@ def cluster_inline(work: TableWork) -> None:
 
 
 def refuse_contradiction(work: TableWork) -> None:
-    """Nothing, unless the options request both: to cluster, and only to plan it; that is refused before the write.
+    """Nothing, unless the options request both: a service, and only to plan it; that is refused before the write.
 
     Raises:
         HudiError: CONFIG_INVALID.
 
-    Clauses: CL-008.
+    Clauses: CP-015.
 
     """
-    if work.options.flag(_CLUSTER) and work.options.flag(_SCHEDULE_CLUSTERING):
-        message = f"{_CLUSTER} and {_SCHEDULE_CLUSTERING} are both true"
-        raise HudiError(Reason.CONFIG_INVALID, "CL-008", message, hint="a writer either clusters or only plans it")
+    for runs, plans in ((_CLUSTER, _SCHEDULE_CLUSTERING), (_COMPACT, _SCHEDULE_COMPACTION)):
+        if work.options.flag(runs) and work.options.flag(plans):
+            hint = "a writer either carries a service out or only plans it"
+            raise HudiError(Reason.CONFIG_INVALID, "CP-015", f"{runs} and {plans} are both true", hint=hint)
 
 
 def finish_clustering(work: TableWork) -> None:
@@ -148,8 +151,6 @@ def _one_waits(work: TableWork) -> bool:
     return bool(pending_clusterings(work.storage, work.timeline()))
 
 
-_COMPACT: Final = "hoodie.compact.inline"
-_SCHEDULE_COMPACTION: Final = "hoodie.compact.schedule.inline"
 _COMPACT_LOGS: Final = "hoodie.log.compaction.inline"
 
 

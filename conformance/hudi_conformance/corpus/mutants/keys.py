@@ -109,6 +109,15 @@ def _scalars_are_seconds(original: Function) -> Function:
     return _without(original, "timestamp.scalar.time.unit")
 
 
+@mutant("every-number-counts-milliseconds", "DM-033", "Numbers count milliseconds.", "partitions.moment_of_value")
+def _every_number_counts_milliseconds(original: Function) -> Function:
+    def answer(value: Value, zone: dt.tzinfo | None, configuration: Configuration) -> dt.datetime:
+        found: dt.datetime = original(value, zone, configuration)
+        return UNIX_EPOCH + dt.timedelta(milliseconds=value) if isinstance(value, int) else found
+
+    return answer
+
+
 @mutant("null-is-1970", "DM-033", "Null is the beginning of 1970.", "partitions.moment_of_value")
 def _null_is_1970(original: Function) -> Function:
     def answer(value: Value, zone: dt.tzinfo | None, configuration: Configuration) -> dt.datetime:

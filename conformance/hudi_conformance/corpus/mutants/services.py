@@ -102,6 +102,21 @@ def _time_triggers_count_commits(original: Function) -> Function:
     return by_number
 
 
+@mutant("compactions-are-always-due", "CP-008", "A compaction is due after every write.", "services.compaction.is_due")
+def _compactions_are_always_due(_: Function) -> Function:
+    return lambda *_: True
+
+
+@mutant("clusterings-are-always-due", "CL-008", "A clustering is due after every write.", "services.clustering.is_due")
+def _clusterings_are_always_due(_: Function) -> Function:
+    return lambda *_: True
+
+
+@mutant("archival-keeps-one-more", "AR-003", "One write more stays active.", "services.archival.writes_to_keep")
+def _archival_keeps_one_more(original: Function) -> Function:
+    return lambda *given: tuple(number + 1 for number in original(*given))
+
+
 def without_trigger(settings: plans.Settings) -> dict[str, str]:
     """Settings by which the number of commits decides."""
     return {key: value for key, value in settings.items() if "trigger" not in key}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from hudi_model import creation, requests, tagging, writers
 from hudi_model.actions import Action, State
@@ -155,6 +156,20 @@ def _any_text_is_a_number(original: Function) -> Function:
     def lenient(settings_given: Mapping[str, str], name: str) -> int:
         text = requests.setting(settings_given, name)
         return int(original(settings_given, name)) if text.removeprefix("-").isdecimal() else 1
+
+    return lenient
+
+
+@mutant(
+    "settings-change-the-table",
+    "OW-030",
+    "What settings say of keys and columns is not compared.",
+    "conflicts.refuse_mode",
+)
+def _settings_change_the_table(original: Function) -> Function:
+    def lenient(configuration: Any, request: Any) -> None:
+        own = {name: text for name, text in request.settings.items() if not name.endswith(".field")}
+        original(configuration, replace(request, settings=own))
 
     return lenient
 

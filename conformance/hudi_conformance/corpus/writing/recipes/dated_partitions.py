@@ -17,6 +17,7 @@ _DATES: Final = {
     "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd",
     "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
 }
+_PACKED: Final = {**_DATES, "hoodie.keygen.timebased.input.dateformat": "yyyyMMddHHmmss,yyyyMMdd"}
 _MILLISECONDS: Final = {
     "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
     "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd HH",
@@ -32,8 +33,9 @@ _KEYS: Final[dict[str, tuple[str | None, int | None]]] = {
 }
 
 
-def _dated(key: str, fare_of: int) -> Row:
+def _dated(key: str, fare_of: int, *, packed: bool = False) -> Row:
     date, moment = _KEYS[key]
+    date = date.replace("-", "") if date and packed else date
     return {**ride(key, fare_of), "rider": date, "ts": moment}
 
 
@@ -45,9 +47,10 @@ def _tables(version: int, **traits: Any) -> Any:
 
 def _write(case: WritingCase, column: str, value: Any) -> None:
     case.create()
-    case.write("insert", [_dated(key, 10) for key in _KEYS])
-    case.write("upsert", [_dated(key, 20) for key in ("leap", "earlier", "none-駅")])
-    case.write("delete", [_dated("before", 30)])
+    packed = bool(case.shape.label)
+    case.write("insert", [_dated(key, 10, packed=packed) for key in _KEYS])
+    case.write("upsert", [_dated(key, 20, packed=packed) for key in ("leap", "earlier", "none-駅")])
+    case.write("delete", [_dated("before", 30, packed=packed)])
     case.state()
     case.filtered([column, "=", value])
     case.filtered([column, "is_null"])
@@ -55,7 +58,10 @@ def _write(case: WritingCase, column: str, value: Any) -> None:
 
 @writing(
     "dated_partitions/of_dates",
-    [one for version in (6, 9) for one in _tables(version, partition_by=("rider",), properties=_DATES)],
+    [
+        *(one for version in (6, 9) for one in _tables(version, partition_by=("rider",), properties=_DATES)),
+        *_tables(9, partition_by=("rider",), properties=_PACKED, label="without_separators"),
+    ],
     "DM-033 SL-020 OW-020",
     "null-dates-lie-in-the-default-partition",
 )
@@ -66,7 +72,7 @@ def of_dates(case: WritingCase) -> None:
     When rides of several days and of none are inserted, changed and deleted.
     Then each is in the folders of its day, once, and keeps its date; one without is beside those of 1970.
     """
-    _write(case, "rider", "2024-02-29")
+    _write(case, "rider", "20240229" if case.shape.label else "2024-02-29")
 
 
 @writing(
@@ -83,6 +89,62 @@ def of_milliseconds(case: WritingCase) -> None:
     Then each is in the folder of its hour, once, and keeps its milliseconds; one without is beside those of 1970.
     """
     _write(case, "ts", 19_782 * _DAY + 1)
+
+
+_HOUR: Final = 3_600_000
+_NUMBERS: Final[dict[str, tuple[dict[str, str], int, int]]] = {
+    "seconds": ({"type": "UNIX_TIMESTAMP"}, 1, 1000),
+    "microseconds": ({"type": "EPOCHMICROSECONDS"}, 1000, 1),
+    **{
+        f"scalar_{unit.lower()}": ({"type": "SCALAR", "scalar.time.unit": unit}, times, parts)
+        for unit, times, parts in (
+            ("HOURS", 1, _HOUR),
+            ("MINUTES", 1, 60_000),
+            ("SECONDS", 1, 1000),
+            ("MICROSECONDS", 1000, 1),
+            ("NANOSECONDS", 1_000_000, 1),
+        )
+    },
+}
+"""What numbers count by label, as settings of the generator have it; how they are made of milliseconds."""
+
+
+def _counted(label: str) -> Any:
+    stated = {f"hoodie.keygen.timebased.timestamp.{name}": text for name, text in _NUMBERS[label][0].items()}
+    properties = {**_MILLISECONDS, **_GENERATOR, **stated}
+    return shapes(
+        (9,),
+        (COW,),
+        partition_by=("ts",),
+        ordering=(),
+        merge_mode="COMMIT_TIME_ORDERING",
+        properties=properties,
+        label=label,
+    )
+
+
+@writing(
+    "dated_partitions/of_numbers",
+    [shape for label in _NUMBERS for shape in _counted(label)],
+    "DM-033 SL-020 OW-020",
+    "every-number-counts-milliseconds",
+)
+def of_numbers(case: WritingCase) -> None:
+    """Numbers of any unit since 1970 lie in the folder of their hour.
+
+    Given a table that is partitioned by a number, by a generator whose settings state the unit.
+    When rides of hours after and before 1970 are inserted, and some are changed.
+    Then each is in the folder of its hour, once, and keeps its number.
+    """
+    _, times, parts = _NUMBERS[case.shape.label]
+    moments = {"leap": 19_782 * 24 + 1, "first": 0, "later": 5, "earlier": -3}
+    case.create()
+    for fare_of in (10, 20):
+        keys = [key for key in moments if fare_of == 10 or key != "first"]
+        rows = [{**ride(key, fare_of), "ts": moments[key] * _HOUR * times // parts} for key in keys]
+        case.write("upsert", rows)
+        case.snapshot()
+    case.slices()
 
 
 _BY_CITY_AND_DAY: Final = {

@@ -81,18 +81,24 @@ def what_none_can_be(case: WritingCase) -> None:
     case.info()
 
 
-@writing("tables/settings", shapes(), "OW-030", "any-text-is-a-number")
+@writing("tables/settings", shapes(), "OW-030", "any-text-is-a-number settings-change-the-table")
 def settings(case: WritingCase) -> None:
-    """A text that is no number where one is wanted is refused.
+    """A text that is no number where one is wanted is refused, and columns that are not the table's are.
 
     Given a table.
-    When a write names a number of buckets that is a word.
-    Then it is refused, and one with a number is not.
+    When a write names a number of buckets that is a word, and others name other columns for its keys, partitions or
+    order than the table has.
+    Then they are refused, and one with a number and the table's own columns is not.
     """
     case.create()
+    own = {"recordkey": "id", "partitionpath": "city", "precombine": "ts"}
+    for name, other in {"recordkey": "rider", "partitionpath": "rider", "precombine": "fare"}.items():
+        column = {f"hoodie.datasource.write.{name}.field": other}
+        case.write("upsert", rides(10, ("r01",)), configs=column, reject="CONFIG_INVALID")
+    columns = {f"hoodie.datasource.write.{name}.field": column for name, column in own.items()}
     many = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "many"}
     case.write("upsert", rides(10, ("r01",)), configs=many, reject="CONFIG_INVALID")
-    case.write("upsert", rides(10, ("r01",)), configs={**many, "hoodie.bucket.index.num.buckets": "2"})
+    case.write("upsert", rides(10, ("r01",)), configs={**many, "hoodie.bucket.index.num.buckets": "2", **columns})
     case.snapshot()
 
 

@@ -10,6 +10,7 @@ from hudi_model.merging import GREATER_OF_TWO
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.table_shapes import TableShape
+from hudi_conformance.corpus.writing.recipes.log_compactions import DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -32,6 +33,7 @@ _GREATER: Final = {
 """A merger by a column that is no ordering field: a delete has no value of it, and loses."""
 _KILLS: Final = "marked-rows-lose-their-ordering"
 _ZERO: Final = "zeroes-of-deletes-are-none"
+_COMPACTED: Final = "log_compacted"
 
 
 def _row(key: str, ordering: Mapping[str, Value], paid: bool | None, mark: bool | None = None) -> dict[str, Value]:
@@ -42,7 +44,8 @@ def marked_and_again(case: WritingCase) -> None:
     """Rows marked as deleted compete by their ordering values.
 
     Given rides, some of them with the least ordering value of its type.
-    When an upsert marks some as deleted, in time and late, and the next brings two of them again, in time and late.
+    When an upsert marks some as deleted, in time and late, and the next brings two of them again, in time and late; in
+    some tables a log compaction rewrites the marks before.
     Then those that were deleted late and brought again in time stand, and the others that were deleted are gone; where
     a merger compares a column that is no ordering field, none is, nor among the rows of one write.
     """
@@ -53,10 +56,13 @@ def marked_and_again(case: WritingCase) -> None:
     gone = (("r01", _HIGH), ("r03", _LOW), ("r04", _LOW), ("r11", _HIGH))
     case.write("upsert", [_row(key, ordering, None, True) for key, ordering in gone])
     case.snapshot()
+    if case.shape.label == _COMPACTED:
+        case.write("upsert", [_row("r02", _HIGH, None, True)])
+        case.run("logcompaction", DUE)
     case.write("upsert", [_row(key, _LOW, False) for key in ("r04", "r11")])
     case.snapshot()
     case.shows_draft("NL-004 NL-005", "native-deletes-without-ordering")
-    if case.shape.label:
+    if case.shape.properties == _GREATER:
         late = [_row("r05", _HIGH, None, True), _row("r05", _LOW, True)]
         case.write("upsert", [*late, _row("r02", _HIGH, True), _row("r02", _HIGH, None, True)])
         case.write("delete", [_row("r03", _HIGH, True)])
@@ -76,7 +82,10 @@ for _field, _kills in {
     "seen": _KILLS,
     "ratio": _KILLS,
 }.items():
-    _of_one = shapes(versions=AND_DRAFT if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,))
+    _of_one = (
+        *shapes(versions=AND_DRAFT if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,)),
+        *shapes(versions=(9,), types=(MOR,), ordering=(_field,), label=_COMPACTED),
+    )
     writing(f"deletes/marked_rows_by_{_field}", _of_one, "LF-017 OW-013 MG-006", _kills)(marked_and_again)
 writing(
     "deletes/marked_rows_by_two_fields",
