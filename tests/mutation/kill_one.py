@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -44,7 +45,7 @@ def chosen(found: Iterable[Reached], module: str, line: int) -> list[Reached]:
     """What reaches a statement, in the order in which it is asked; of what runs at import, what reaches its file.
 
     Cases and tests of the module's own area come first, then those that reach what few others do of the same function,
-    then a fixed shuffle.
+    then those that together reach most of the engine, then a fixed shuffle.
     """
     area = area_of(module)
     first, last = statement_lines(module, line)
@@ -54,7 +55,24 @@ def chosen(found: Iterable[Reached], module: str, line: int) -> list[Reached]:
     if not reaching and function is None:
         reaching = [one for one in every if module in one.lines]
     rarity = _rarity(reaching, module, function or (first, last))
-    return sorted(reaching, key=lambda one: (not _belongs(one, area), -rarity(one), _shuffled(one.name)))
+    spread = _spread(reaching)
+    return sorted(reaching, key=lambda one: (not _belongs(one, area), -rarity(one), spread[one.name]))
+
+
+def _spread(found: Iterable[Reached]) -> Mapping[str, int]:
+    """The place of each by how much of the engine it reaches that those before it do not."""
+    waiting = [(-one.count(), _shuffled(one.name), one) for one in found]
+    heapify(waiting)
+    places, covered = dict[str, int](), dict[str, int]()
+    while waiting:
+        least, shuffled, one = heappop(waiting)
+        new = sum((lines & ~covered.get(module, 0)).bit_count() for module, lines in one.lines.items())
+        if new < -least:
+            heappush(waiting, (-new, shuffled, one))
+            continue
+        places[one.name] = len(places)
+        covered |= {module: lines | covered.get(module, 0) for module, lines in one.lines.items()}
+    return places
 
 
 def _rarity(found: Sequence[Reached], module: str, lines: tuple[int, int]) -> Callable[[Reached], float]:

@@ -35,7 +35,8 @@ class SampleSizes:
 SIZES: Final = SampleSizes(24, 8, 20)
 SURVIVOR_SIZES: Final = SampleSizes(80, 16, 200, tests_first=True)
 CORPUS_SIZES: Final = SampleSizes(70, 30, 0, histories=6)
-"""No test; what survives is asked every case that reaches its statement in another run."""
+ALIVE_SIZES: Final = SampleSizes(240, 120, 0, histories=12)
+"""No test; what survives one run is asked more in the next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ Made anew for every run, below build/: nothing of it is kept.
 import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final, TypeAlias
 
 import pytest
@@ -24,6 +25,8 @@ _WRITING: Final = (
     *("archival", "cleaning", "clustering", "compaction", "conflicts", "log_compaction", "phases", "single", "streams"),
 )
 _FILE: Final = BUILD / "reached.json"
+_STEADY: Final = 50
+"""After so many calls that reach no new line, a function is not traced again in the same case: tracing takes time."""
 PYTEST: Final = (
     *("-q", "-x", "--no-header", "-p", "no:xdist", "-p", "no:cacheprovider"),
     *("-m", "not spark and not peers", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
@@ -65,11 +68,13 @@ class Tracer:
     def __init__(self, package: Path = ENGINE / "hudi_spark") -> None:
         self._modules = {str(package / module): module for module in CORPUS_MODULES}
         self._found: set[Line] = set()
+        self._steady: Counter[CodeType] = Counter()
 
     @contextmanager
     def collecting(self) -> Iterator[set[Line]]:
         """The set that is filled while the context lasts."""
         self._found = set()
+        self._steady.clear()
         before = sys.gettrace()
         sys.settrace(self._entered)
         threading.settrace(self._entered)
@@ -83,10 +88,18 @@ class Tracer:
         module = self._modules.get(frame.f_code.co_filename)
         if module is None:
             return None
+        code, before = frame.f_code, len(self._found)
         self._found.add((module, frame.f_lineno))
+        if self._steady[code] > _STEADY:
+            return None
+        self._steady[code] += 1
 
         def line(frame: FrameType, _event: str, _given: Any) -> Callable[..., Any]:
+            nonlocal before
             self._found.add((module, frame.f_lineno))
+            if len(self._found) != before:
+                before = len(self._found)
+                self._steady[code] = 0
             return line
 
         return line

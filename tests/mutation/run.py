@@ -19,6 +19,7 @@ from listing import Mutant, drawn, mutants_of, some_mutants
 from mutation_operators import register
 from mutation_page import write_page
 from mutation_targets import (
+    ALIVE_SIZES,
     BUILD,
     CORPUS_LIMIT_S,
     CORPUS_MODULES,
@@ -36,7 +37,13 @@ from spec_mutants import FOLDER, modules_of, spec_mutants
 from spec_mutants import try_mutants as try_spec_mutants
 
 Key: TypeAlias = tuple[str, str, str, int]
-_SIZES: Mapping[str, SampleSizes] = {"some": SIZES, "survivors": SURVIVOR_SIZES, "corpus": CORPUS_SIZES}
+_SIZES: Mapping[str, SampleSizes] = {
+    "some": SIZES,
+    "survivors": SURVIVOR_SIZES,
+    "corpus": CORPUS_SIZES,
+    "alive": ALIVE_SIZES,
+}
+_ALIVE = BUILD / "alive.json"
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
@@ -78,16 +85,23 @@ def try_mutants(
 def corpus(
     count: Annotated[int, typer.Option(help="How many mutants, drawn by a fixed seed, by length of module.")] = 60,
     jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
+    *,
+    alive_before: Annotated[
+        bool, typer.Option("--alive", help="Those that failed none last time; more is asked.")
+    ] = False,
 ) -> None:
     """Ask the cases alone about mutants that change what the engine does; name those that fail none."""
     register()
     explained = explanations().survivors
     chosen = [one for one in some_mutants(CORPUS_MODULES, count) if one.key not in explained]
-    _run_mutants(chosen, jobs, "corpus")
+    if alive_before:
+        before = {tuple(key) for key in json.loads(_ALIVE.read_text(encoding="utf-8"))}
+        chosen = [one for one in chosen if one.key in before]
+    _run_mutants(chosen, jobs, "alive" if alive_before else "corpus")
     comments = _comments()
     alive = [one for one in chosen if comments.get(one.key) == SURVIVED]
     typer.echo(f"{len(chosen) - len(alive)} of {len(chosen)} mutants fail a case")
-    (BUILD / "alive.json").write_text(json.dumps([one.key for one in alive]), encoding="utf-8")
+    _ALIVE.write_text(json.dumps([one.key for one in alive]), encoding="utf-8")
     for one in alive:
         typer.echo(f"{one.module}:{one.line}: {one.text} -> {one.becomes}")
 
@@ -142,7 +156,7 @@ def job(number: int, sample: str) -> None:
     register()
     session = WorkDB(str(BUILD / f"{number}.sqlite"), WorkDB.Mode.open)
     trying = Forking(BUILD / str(number), reached(), _SIZES[sample])
-    limit_s = CORPUS_LIMIT_S if sample == "corpus" else LIMIT_S
+    limit_s = CORPUS_LIMIT_S if sample in {"corpus", "alive"} else LIMIT_S
     trying(session.pending_work_items, "", limit_s, None, session.set_result)
 
 
