@@ -1,7 +1,7 @@
 """The records and deletes of log blocks as Arrow columns that can be sorted by who wins."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -250,6 +250,23 @@ def decode_log_records(
             count += conformed.num_rows
         positions.append(_positions(one, versions[-1].num_rows, positions_in))
     return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing), _all(positions))
+
+
+def decode_rows(blocks: Iterable[LocatedBlock], schema: pa.Schema, columns: SliceColumns) -> Iterator[pa.Table]:
+    """The records of each data block as they were written, in the columns of a schema; null for one that it lacks.
+
+    Raises:
+        FormatError: LOG_CONTENT_CORRUPT when a block's content does not decode.
+        UnsupportedFormat: log-hfile for an HFile of another version or packing.
+        HudiError: SCHEMA_INCOMPATIBLE.
+
+    Clauses: LF-007, LF-013, LF-025, DM-004, RD-019.
+
+    """
+    for one in blocks:
+        if one.block.type is not BlockType.DELETE:
+            decoded = decode_arrow(one.block, one.file, columns.names(schema, one.instant))
+            yield columns.conform(decoded, schema, one.file, one.instant)
 
 
 def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:
