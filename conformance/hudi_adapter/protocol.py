@@ -15,6 +15,7 @@ READING_OPS = (
     "read_snapshot",
     "read_as_of",
     "read_optimized",
+    "read_unmerged",
     "read_incremental",
     "read_changes",
     "list_timeline",

@@ -147,6 +147,7 @@ class _Operations:
             "read_snapshot": self.read_snapshot,
             "read_as_of": self.read_as_of,
             "read_optimized": self.read_optimized,
+            "read_unmerged": self.read_unmerged,
             "read_incremental": self.read_incremental,
             "read_changes": self.read_changes,
             "list_timeline": self.list_timeline,
@@ -167,6 +168,10 @@ class _Operations:
 
     def read_optimized(self, request: Request) -> RowsAnswer:
         return self._rows(request, Query(as_of=request.params.get("as_of"), read_optimized=True))
+
+    def read_unmerged(self, request: Request) -> RowsAnswer:
+        configs = {"hoodie.datasource.merge.type": "skip_merge"}
+        return self._rows(request, Query(as_of=request.params.get("as_of"), configs=configs))
 
     def read_incremental(self, request: Request) -> RowsAnswer:
         return self._rows(
@@ -209,7 +214,7 @@ class _Operations:
             filter=params.get("filter"),
             meta_columns=bool(params.get("meta_columns", False)),
             readings=self._readings,
-            configs=_read_configs(request),
+            configs={**_read_configs(request), **query.configs},
         )
         return self._answer(request, read_query)
 

@@ -24,7 +24,7 @@ from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, sl
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
-from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, validated_snapshot
+from hudi_model.queries import ALL, META_SCHEMA, Answer, Selection, answer, validated_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.schemas import table_schema, versions_by_id
 from hudi_model.tables import RELEASED, OpenTable, Readings, Table, View
@@ -34,7 +34,6 @@ Truth: TypeAlias = frozenset[bool | None]
 Known: TypeAlias = Mapping[str, tuple[IndexDefinition, Contents]]
 """Indexes by name, each with what it holds."""
 ANY: Truth = frozenset({True, False, None})
-ALL = Selection()
 FLOATING = ("float32", "float64")
 EXACT = ("string", "int32", "int64", "date")
 """The types whose equal values have one text."""

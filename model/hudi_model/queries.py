@@ -10,7 +10,7 @@ from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupI
 from hudi_model.filters import check_filter, matches
 from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import merge_mode
-from hudi_model.reading import read_slice
+from hudi_model.reading import read_slice, unmerged_rows
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import table_schema
@@ -76,21 +76,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which columns and which rows a question wants."""
+    """Which columns and which rows a question wants; `unmerged`: every version of a row that files hold."""
 
     columns: Sequence[str] | None = None
     filter: Any = None
     meta_columns: bool = False
+    unmerged: bool = False
 
 
-def read_snapshot(
-    table: Table,
-    readings: Readings = RELEASED,
-    *,
-    columns: Sequence[str] | None = None,
-    filter: Any = None,  # noqa: A002 - the protocol's word
-    meta_columns: bool = False,
-) -> Answer:
+ALL = Selection()
+
+
+def read_snapshot(table: Table, readings: Readings = RELEASED, selection: Selection = ALL) -> Answer:
     """The rows of a table in its latest state.
 
     Raises: every reason of a table that cannot be opened or read.
@@ -98,18 +95,10 @@ def read_snapshot(
     Clauses: TT-003, RD-001.
     """
     view = view_at(open_table(table), None, readings)
-    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), selection)
 
 
-def read_as_of(
-    table: Table,
-    instant: InstantTime,
-    readings: Readings = RELEASED,
-    *,
-    columns: Sequence[str] | None = None,
-    filter: Any = None,  # noqa: A002 - the protocol's word
-    meta_columns: bool = False,
-) -> Answer:
+def read_as_of(table: Table, instant: InstantTime, readings: Readings = RELEASED, selection: Selection = ALL) -> Answer:
     """The rows of a table as of an instant: by requested time as released, by completion time in the text.
 
     Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, and every reason of a snapshot.
@@ -117,17 +106,11 @@ def read_as_of(
     Clauses: TT-003, RD-010, RD-014.
     """
     view = view_as_of(open_table(table), instant, readings)
-    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), selection)
 
 
 def read_optimized(
-    table: Table,
-    as_of: InstantTime | None = None,
-    readings: Readings = RELEASED,
-    *,
-    columns: Sequence[str] | None = None,
-    filter: Any = None,  # noqa: A002 - the protocol's word
-    meta_columns: bool = False,
+    table: Table, as_of: InstantTime | None = None, readings: Readings = RELEASED, selection: Selection = ALL
 ) -> Answer:
     """The rows of a table's base files, without what its logs change.
 
@@ -136,7 +119,7 @@ def read_optimized(
     Clauses: TT-003, RD-009, RD-015.
     """
     view = view_as_of(open_table(table), as_of, readings)
-    return answer(view, valid_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
+    return answer(view, valid_slices(view, optimized_slices(view)), selection)
 
 
 def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings) -> View:
@@ -204,10 +187,10 @@ def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> A
 
     Raises: CONFIG_INVALID for a column that does not exist, and every reason of the files read.
 
-    Clauses: RD-012, RD-013, MF-002.
+    Clauses: RD-012, RD-013, RD-019, MF-002.
     """
-    schema = table_schema(view)
-    rows = (row for found in slices for row in read_slice(view, found, schema))
+    schema, read = table_schema(view), unmerged_rows if selection.unmerged else read_slice
+    rows = (row for found in slices for row in read(view, found, schema))
     return select(schema, rows, selection, tuple(warning for found in slices for warning in warnings_of(found)))
 
 

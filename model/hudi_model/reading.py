@@ -43,6 +43,21 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     return tuple(with_every_column(row, schema) for row in merged)
 
 
+def unmerged_rows(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+    """The rows of a slice's base file and the records of its data blocks, as they were written.
+
+    Raises: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
+
+    Clauses: RD-019.
+    """
+    rows = list(base_rows(view, found, schema))
+    for block in effective_blocks(found.log_files, lambda instant: block_counts(view, instant)):
+        if isinstance(block, DataBlock):
+            stored, where = stored_columns(view.table, block.schema, block.instant), f"log block of {block.instant}"
+            rows += conform(valid_records(block.records), schema, where, stored)
+    return tuple(rows)
+
+
 def with_every_column(row: Record, schema: Schema) -> Record:
     """A merged row with the table's columns: null for one that no version of it had.
 

@@ -96,6 +96,22 @@ def test_a_changed_answer_of_the_corpus_makes_the_record_stale(tiny: TinyCorpus,
     assert stale_tables(load_record(tiny.root, "fake"), load_cases(tiny.root)) == (case.table.id,)
 
 
+def test_a_new_question_alone_is_put_where_nothing_else_changed(tiny: TinyCorpus, passing: Params):
+    _peer_run(tiny, passing)
+    content = load_recorded(tiny.root, "peers/fake")
+    (table,) = content["tables"].values()
+    table["queried_on"], table["cases"]["c"] = "2001-01-01", ["pass", "as before"]
+    save_recorded(tiny.root, "peers/fake", content)
+    tiny.case("new", passing)
+
+    run_peer(tiny.root, "fake", Console(quiet=True), sample=0)
+
+    ((name, one),) = load_record(tiny.root, "fake").tables.items()
+    assert (one.queried_on, one.verdicts, one.answers["c"]) == ("2001-01-01", {"c": "pass", "new": "pass"}, "as before")
+    run_peer(tiny.root, "fake", Console(quiet=True), (name,))
+    assert load_record(tiny.root, "fake").tables[name].answers["c"] != "as before"
+
+
 def test_a_table_that_left_the_corpus_makes_the_record_stale(tiny: TinyCorpus, passing: Params):
     _peer_run(tiny, passing)
     assert stale_tables(load_record(tiny.root, "fake"), ()) == tuple(load_record(tiny.root, "fake").tables)

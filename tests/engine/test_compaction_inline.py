@@ -43,6 +43,17 @@ def test_a_write_compacts_where_that_is_due(tmp_path: Path, version: int):
     assert table.found() == [("k0", 9.0), ("k1", 9.0)]
 
 
+def test_a_compaction_merges_whatever_option_reads_have(tmp_path: Path):
+    """Apache Hudi 1.1.1 writes each version as a row where a writer has the option of its readers."""
+    unmerged = {"hoodie.datasource.merge.type": "skip_merge", "hoodie.compact.inline.max.delta.commits": "2"}
+    table = Written(tmp_path, "MERGE_ON_READ", 9, configs={**INLINE, **unmerged})
+    for number in range(2):
+        table.write_and_serve("upsert", rows((0, 1), ts=number, price=float(number)))
+    assert _commits(table) == 1
+    assert read_arrow(tmp_path, configs={"hoodie.datasource.merge.type": "skip_merge"}).num_rows == 2
+    assert table.found() == [("k0", 1.0), ("k1", 1.0)]
+
+
 def test_a_write_leaves_a_plan_to_who_carries_it_out(tmp_path: Path):
     """A compaction beside it is no error of a writer that compacts inline."""
     table = logged(tmp_path, 9, configs={"hoodie.compact.inline": "true", **NOW})

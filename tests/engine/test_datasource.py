@@ -127,7 +127,7 @@ def test_work_of_other_programs_is_named_once_and_left(spark: Any, tmp_path: Pat
         ({BEGIN: "20250101000000000"}, "is no option of a query of type snapshot"),
         ({TYPE: "incremental", BEGIN: "000", "as.of.instant": "2025-01-01"}, "as.of.instant is no option"),
         ({TYPE: "snapshots"}, "is 'snapshots'"),
-        ({"hoodie.datasource.merge.type": "skip_merge"}, "is not supported"),
+        ({TYPE: "incremental", BEGIN: "000", "hoodie.datasource.merge.type": "skip_merge"}, "a range of time"),
         ({"hoodie.datasource.read.incr.path.glob": "*"}, "is not supported"),
         ({"hoodie.datasource.query.typ": "snapshot"}, "did you mean hoodie.datasource.query.type"),
         ({TYPE: "snapshot", "hoodie.datasource.view.type": "incremental"}, "given twice"),
@@ -140,6 +140,16 @@ def test_what_would_change_the_rows_is_honoured_or_refused(
     with pytest.raises(HudiError, match=match) as caught:
         load(spark, tmp_path / "table", options)
     assert caught.value.reason == "CONFIG_INVALID"
+
+
+def test_logs_are_left_unmerged_on_request(spark: Any, tmp_path: Path):
+    for fare in (1.0, 2.0):
+        save(frame(spark, range(3), fare), tmp_path / "table", OPTIONS, "append")
+    found = load(spark, tmp_path / "table", {"hoodie.datasource.merge.type": "SKIP_MERGE"})
+    assert sorted((row.id, row.fare) for row in found.collect()) == [(n, fare) for n in range(3) for fare in (1.0, 2.0)]
+    assert [row.id for row in found.where("fare = 1.0").select("id").orderBy("id").collect()] == [0, 1, 2]
+    base = load(spark, tmp_path / "table", {TYPE: "read_optimized", "hoodie.datasource.merge.type": "skip_merge"})
+    assert fares(base) == dict.fromkeys(range(3), 1.0)
 
 
 @pytest.mark.parametrize(

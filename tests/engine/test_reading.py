@@ -14,7 +14,17 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema, with_meta_fields
-from hudi_spark import DamagedLogWarning, HudiError, read_arrow
+from hudi_spark import (
+    DamagedLogWarning,
+    HudiError,
+    TableDefinition,
+    create_arrow,
+    read_arrow,
+    read_batches,
+    read_changes,
+    read_incremental,
+    write_arrow,
+)
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
@@ -62,6 +72,67 @@ def test_before_the_first_commit_the_newest_schema_names_the_columns(tmp_path: P
 def test_read_optimized_reads_base_files_only(tmp_path: Path, version: int):
     merge_on_read(tmp_path, version)
     assert set(notes(tmp_path, read_optimized=True).values()) == {"base", "other"}
+
+
+UNMERGED = {"hoodie.datasource.merge.type": "skip_merge"}
+
+
+def versions(path: Path, **query: Any) -> list[tuple[str, str]]:
+    """Key and note of each row of an unmerged read."""
+    table = read_arrow(path, configs=UNMERGED, **query)
+    return sorted(zip(table.column("id").to_pylist(), table.column("note").to_pylist(), strict=True))
+
+
+@VERSIONS
+def test_an_unmerged_read_has_every_version_that_is_committed(tmp_path: Path, version: int):
+    merge_on_read(tmp_path, version)
+    base = [("gone", "base"), ("k1", "base"), ("o1", "other"), ("ключ", "base")]
+    assert versions(tmp_path) == sorted([*base, ("k1", "late"), ("new", "inserted"), ("ключ", "newer")])
+    assert versions(tmp_path, as_of=tick(10)) == base
+    assert versions(tmp_path, read_optimized=True) == base
+    assert versions(tmp_path, filter=["ts", "<", 5]) == [("k1", "late"), ("new", "inserted"), ("o1", "other")]
+    assert read_arrow(tmp_path, columns=[], configs=UNMERGED).num_rows == 7
+    assert read_batches(tmp_path, columns=["ts"], configs=UNMERGED).read_all().num_rows == 7
+
+
+@pytest.mark.parametrize("read", [read_incremental, read_changes])
+def test_a_range_is_not_read_unmerged(tmp_path: Path, read: Any):
+    merge_on_read(tmp_path)
+    with pytest.raises(HudiError, match="no option of a query over a range"):
+        read(tmp_path, "earliest", configs=UNMERGED)
+    with pytest.raises(HudiError, match="say payload_combine or skip_merge"):
+        read_arrow(tmp_path, configs={"hoodie.datasource.merge.type": "skip"})
+
+
+INDEXED = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.global.record.level.index.enable": "true",
+}
+
+
+def test_no_filter_leaves_versions_out_that_merging_hides(tmp_path: Path):
+    """Whatever indexes say of the merged rows: a deleted key, values from before, columns that an update leaves out."""
+    schema = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("note", pa.string())])
+    keyed = {"record_key": ("id",), "partition_by": ("region",), "table_type": "MERGE_ON_READ"}
+    create_arrow(tmp_path / "t", TableDefinition(name="t", schema=schema, configs=INDEXED, **keyed))
+
+    def write(operation: str, **columns: list[Any]) -> None:
+        rows = pa.table(columns, schema=pa.schema([schema.field(name) for name in columns]))
+        write_arrow(tmp_path / "t", rows, operation, configs=INDEXED)
+
+    write("upsert", id=["a", "b"], region=["north"] * 2, ts=[1, 1], note=["first", "first"])
+    write("upsert", id=["c"], region=["south"], ts=[1], note=["first"])
+    write("upsert", id=["a", "c"], region=["north", "south"], ts=[2, 2], note=["second", "second"])
+    write("partial_update", id=["b"], region=["north"], note=["part"])
+    write("delete", id=["c"], region=["south"])
+    whole = read_arrow(tmp_path / "t", configs={**INDEXED, **UNMERGED}).to_pylist()
+    assert len(whole) == 6
+    for name in schema.names:
+        for value in {one[name] for one in whole}:
+            form = [name, "is_null"] if value is None else [name, "=", value]
+            found = read_arrow(tmp_path / "t", filter=form, configs={**INDEXED, **UNMERGED}).to_pylist()
+            assert sorted(found, key=str) == sorted((one for one in whole if one[name] == value), key=str), form
 
 
 def test_time_travel_by_completion_is_the_reading_of_the_text(tmp_path: Path):

@@ -19,6 +19,7 @@ CHANGES = ("drop", "truncate", "garble", "swap")
 QUESTIONS: dict[str, Callable[[Path], pa.Table]] = {
     "snapshot": read_arrow,
     "read optimized": lambda path: read_arrow(path, read_optimized=True),
+    "unmerged": lambda path: read_arrow(path, configs={"hoodie.datasource.merge.type": "skip_merge"}),
     "without metadata table": lambda path: read_arrow(path, configs={"hoodie.metadata.enable": "false"}),
     "incremental": lambda path: read_incremental(path, "earliest"),
     "changes": lambda path: read_changes(path, "earliest"),

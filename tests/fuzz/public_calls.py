@@ -50,6 +50,7 @@ def _create(path: Path) -> None:
 READS: Mapping[str, Call] = {
     "read_arrow": read_arrow,
     "read_arrow, base files": lambda path: read_arrow(path, read_optimized=True),
+    "read_arrow, unmerged": lambda path: read_arrow(path, configs={"hoodie.datasource.merge.type": "skip_merge"}),
     "read_arrow, listing": lambda path: read_arrow(path, configs={"hoodie.metadata.enable": "false"}),
     "read_incremental": lambda path: read_incremental(path, "earliest"),
     "read_changes": lambda path: read_changes(path, "earliest"),

@@ -14,7 +14,7 @@ from hudi_model.filters import evaluate
 from hudi_model.indexes import joined, secondary_key, statistics, together
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import ANY, Facts, kept_slices, possible, read_pruned, within
-from hudi_model.queries import read_snapshot, validated_snapshot
+from hudi_model.queries import Selection, read_snapshot, validated_snapshot
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write
@@ -41,7 +41,7 @@ def table_of(fields: dict[str, str], *rows: dict[str, Any], indexes: Sequence[In
 
 def kept(table: Table, form: Any) -> int:
     """How many slices a filter leaves; its answer must be that without indexes."""
-    assert read_pruned(table, form).rows == read_snapshot(table, filter=form).rows
+    assert read_pruned(table, form).rows == read_snapshot(table, selection=Selection(filter=form)).rows
     view = view_of(table)
     return len(kept_slices(view, validated_snapshot(view), form))
 

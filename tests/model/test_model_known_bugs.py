@@ -14,7 +14,7 @@ from hudi_model.effects import perform
 from hudi_model.files import Field, Record, Schema, Value
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, indexing, rollback, savepoints
 from hudi_model.services.savepoints import savepoint
@@ -63,7 +63,7 @@ def indexed(table: Table, now: int, *definitions: IndexDefinition) -> Table:
 def found(table: Table, form: Any) -> list[Value]:
     """The keys of the rows that a filter finds where indexes leave slices out; as many as without indexes."""
     pruned = sorted(str(row["id"]) for row in read_pruned(table, form).rows)
-    assert pruned == sorted(str(row["id"]) for row in read_snapshot(table, filter=form).rows)
+    assert pruned == sorted(str(row["id"]) for row in read_snapshot(table, selection=Selection(filter=form)).rows)
     return list(pruned)
 
 
@@ -82,7 +82,9 @@ def test_a_late_deletion_leaves_the_row_of_a_copy_on_write_table() -> None:
     late = Record({**record(("a", "d1", 50, "late")).values, "_hoodie_is_deleted": True})
     table = wrote(table, Operation.UPSERT, 20, late)
     assert rows(table) == [("a", "d1", 100, "kept")]
-    assert [row["_hoodie_commit_time"] for row in read_snapshot(table, meta_columns=True).rows] == [tick(10)]
+    assert [
+        row["_hoodie_commit_time"] for row in read_snapshot(table, selection=Selection(meta_columns=True)).rows
+    ] == [tick(10)]
 
 
 @broken_by("payload-marker-ignored")

@@ -8,7 +8,7 @@ from hudi_model.actions import Action, CommitMetadata, State, TimelineEntry
 from hudi_model.configuration import configure
 from hudi_model.files import BaseFile, Damaged, Field, Record, Schema, SourceFile, Value
 from hudi_model.origins import path_values, refuse_to_write, with_all_columns, with_columns_of_paths
-from hudi_model.queries import read_as_of, read_snapshot
+from hudi_model.queries import Selection, read_as_of, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import BOOTSTRAPS, InstantTime
@@ -98,7 +98,7 @@ def source(*keys: str, folder: str = "day=2024-02-29", file_id: str = "f1") -> S
 def test_a_bootstrapped_row_has_the_columns_of_its_source_and_of_its_folders(folder: str, day: Value) -> None:
     found = with_all_columns(bootstrapped((source("x", folder=folder),), "x"))
 
-    (row,) = read_snapshot(found, meta_columns=True).rows
+    (row,) = read_snapshot(found, selection=Selection(meta_columns=True)).rows
     assert (row["_hoodie_record_key"], row["id"], row["day"]) == ("x", "x", day)
 
 

@@ -19,7 +19,15 @@ from hudi_model.files import (
 )
 from hudi_model.merge_rules import MergeMode, MergeRule, version_of_delete, version_of_row
 from hudi_model.merging import merge
-from hudi_model.queries import list_file_slices, list_timeline, read_as_of, read_optimized, read_snapshot, table_info
+from hudi_model.queries import (
+    Selection,
+    list_file_slices,
+    list_timeline,
+    read_as_of,
+    read_optimized,
+    read_snapshot,
+    table_info,
+)
 from hudi_model.reading import with_logical_ordering
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import RELEASED, TEXT, Table
@@ -68,7 +76,7 @@ def written(batches: list[Any], mode: str = "EVENT_TIME_ORDERING", version: int 
 
 def refusal(state: Table, **selection: Any) -> Reason:
     with pytest.raises(Rejection) as caught:
-        read_snapshot(state, **selection)
+        read_snapshot(state, selection=Selection(**selection))
     return caught.value.reason
 
 
@@ -80,7 +88,7 @@ def test_a_snapshot_merges_base_and_logs_and_leaves_meta_fields_out() -> None:
 
 
 def test_the_winner_keeps_its_own_meta_fields() -> None:
-    answer = read_snapshot(written([([("a", 5, "new")], [])]), meta_columns=True)
+    answer = read_snapshot(written([([("a", 5, "new")], [])]), selection=Selection(meta_columns=True))
     assert [field.name for field in answer.schema.fields] == [*META_FIELDS, "id", "ts", "value"]
     assert {(row["id"], row["_hoodie_commit_time"]) for row in answer.rows} == {("a", at(2)), ("b", at(1))}
 
@@ -89,11 +97,11 @@ def test_the_winner_keeps_its_own_meta_fields() -> None:
 def test_a_filter_or_projection_never_changes_which_version_wins(batches: list[Any], form: Any, mode: str) -> None:
     state = written(batches, mode)
     everything = rows(read_snapshot(state))
-    filtered = rows(read_snapshot(state, filter=form))
+    filtered = rows(read_snapshot(state, selection=Selection(filter=form)))
     assert set(filtered) <= set(everything)
-    rest = rows(read_snapshot(state, filter=["not", form]))
+    rest = rows(read_snapshot(state, selection=Selection(filter=["not", form])))
     assert sorted([*filtered, *rest]) == everything
-    ids = sorted(row["id"] for row in read_snapshot(state, columns=["id"], filter=form).rows)  # type: ignore[type-var]
+    ids = sorted(row["id"] for row in read_snapshot(state, selection=Selection(columns=["id"], filter=form)).rows)  # type: ignore[type-var]
     assert ids == [row[0] for row in filtered]
 
 
@@ -122,6 +130,16 @@ def test_the_version_of_the_table_does_not_change_its_rows(batches: list[Any]) -
 @given(BATCHES)
 def test_read_optimized_answers_the_base_file_alone(batches: list[Any]) -> None:
     assert rows(read_optimized(written(batches))) == [("a", 3, "x"), ("b", 3, "y")]
+
+
+@given(BATCHES, WINNER_KILLERS, st.sampled_from([6, 8, 9]))
+def test_an_unmerged_read_answers_every_row_that_was_written(batches: list[Any], form: Any, version: int) -> None:
+    state = written(batches, version=version)
+    expected = sorted([("a", 3, "x"), ("b", 3, "y"), *(row for changed, _ in batches for row in changed)])
+    assert rows(read_snapshot(state, selection=Selection(unmerged=True))) == expected
+    parts = [read_snapshot(state, selection=Selection(None, one, unmerged=True)) for one in (form, ["not", form])]
+    assert sorted([*rows(parts[0]), *rows(parts[1])]) == expected
+    assert rows(read_as_of(state, at(1), selection=Selection(unmerged=True))) == [("a", 3, "x"), ("b", 3, "y")]
 
 
 def test_a_log_only_slice_is_read_and_has_no_row_read_optimized() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hudi_model.actions import Action, CommitMetadata, CompactionPlan, ReplacePlan, State
 from hudi_model.effects import perform
 from hudi_model.files import DataBlock, DeleteBlock
-from hudi_model.queries import read_optimized, read_snapshot
+from hudi_model.queries import Selection, read_optimized, read_snapshot
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction
 from hudi_model.services.plans import EXPECTATIONS, may_run_beside, needs_external_lock, view_before
@@ -69,7 +69,7 @@ def test_a_compaction_completes_as_a_commit(version: int) -> None:
 def test_compacted_rows_keep_their_commit_time_and_get_a_new_file_name() -> None:
     """Incremental queries go by the commit time."""
     table = serviced(two_commits(), compaction, 30)
-    found = {row["id"]: row for row in read_snapshot(table, meta_columns=True).rows}
+    found = {row["id"]: row for row in read_snapshot(table, selection=Selection(meta_columns=True)).rows}
     assert (found["a"]["_hoodie_commit_time"], found["b"]["_hoodie_commit_time"]) == (tick(20), tick(10))
     assert {row["_hoodie_file_name"] for row in found.values()} == {table.base_files[-1].name}
     assert read_optimized(table).rows == read_snapshot(table).rows

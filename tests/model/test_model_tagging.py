@@ -8,7 +8,7 @@ from hudi_model.configuration import configure
 from hudi_model.files import Record
 from hudi_model.keys import key_text
 from hudi_model.partitions import partition_path, record_key
-from hudi_model.queries import list_file_slices, read_snapshot
+from hudi_model.queries import Selection, list_file_slices, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import RELEASED, BucketRules, HashRing, open_table, view_at
 from hudi_model.tagging import bucket_count, bucket_of, first_ring, hashed_texts, ring_hash, ring_of, xx_hash
@@ -24,7 +24,7 @@ def test_buckets_are_those_of_released_writers() -> None:
     table = load(GOLDEN / "v9" / "apache_mor_log_only" / "table")
     groups = {(one["partition"], one["file_id"][:8]) for one in list_file_slices(table)}
     buckets = {prefix for _, prefix in groups}
-    found = read_snapshot(table, meta_columns=True).rows
+    found = read_snapshot(table, selection=Selection(meta_columns=True)).rows
     assert found
     for one in found:
         name = str(one["_hoodie_file_name"]).removeprefix(".")

@@ -7,7 +7,7 @@ from hudi_model.actions import Action, CommitMetadata, CompactionOperation, Comp
 from hudi_model.effects import CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, WriteHeartbeat, perform
 from hudi_model.files import META_FIELDS, DataBlock, DeleteBlock, Field, Record, Schema
 from hudi_model.incremental import read_changes
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import number
 from hudi_model.tables import Table
@@ -129,7 +129,10 @@ def test_inserts_keep_repeated_keys_unless_combined() -> None:
 def test_meta_fields_of_new_and_carried_rows() -> None:
     """A carried row keeps its commit time and sequence number, and names the file it lies in now."""
     table = after(new(kind="COPY_ON_WRITE"), upsert(row("a"), row("b")), upsert(row("a", 2)))
-    found = {one["id"]: [one[name] for name in META_FIELDS] for one in read_snapshot(table, meta_columns=True).rows}
+    found = {
+        one["id"]: [one[name] for name in META_FIELDS]
+        for one in read_snapshot(table, selection=Selection(meta_columns=True)).rows
+    }
     name = table.base_files[-1].name
     assert found["a"] == [tick(3), f"{tick(3)}_0_0", "a", "oslo", name]
     assert found["b"] == [tick(1), f"{tick(1)}_0_1", "b", "oslo", name]
@@ -239,7 +242,9 @@ def test_a_row_that_changes_its_partition(kind: str) -> None:
     assert len(last(moved).write_stats) == 2
     assert rows(after(start, upsert(row("a", 4, "late", "lima"), **moves))) == {("a", "oslo", 5, "one")}
     kept = after(start, upsert(row("a", 6, "here", "lima"), **stays))
-    assert [one["_hoodie_partition_path"] for one in read_snapshot(kept, meta_columns=True).rows] == ["oslo"]
+    assert [
+        one["_hoodie_partition_path"] for one in read_snapshot(kept, selection=Selection(meta_columns=True)).rows
+    ] == ["oslo"]
     assert len(rows(after(start, upsert(row("a", 6, "there", "lima"))))) == 2
 
 

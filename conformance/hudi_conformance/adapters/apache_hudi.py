@@ -75,6 +75,13 @@ class ApacheHudi:
             options["as.of.instant"] = str(request.params["as_of"])
         return self._read(request, options)
 
+    def read_unmerged(self, request: Request) -> Answer:
+        """Every row of base files and logs as it was written."""
+        options = {"hoodie.datasource.merge.type": "skip_merge"}
+        if request.params.get("as_of") is not None:
+            options["as.of.instant"] = str(request.params["as_of"])
+        return self._read(request, options)
+
     def read_incremental(self, request: Request) -> Answer:
         """Rows changed after `begin` and up to `end`; a range without rows has the table's columns all the same."""
         return self._read(request, _range_options(request.params))
@@ -224,6 +231,7 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
         "read_snapshot",
         "read_as_of",
         "read_optimized",
+        "read_unmerged",
         "read_incremental",
         "read_changes",
         "list_timeline",

@@ -18,7 +18,7 @@ from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import Rows
 from hudi_adapter.serving import serve
 
-ROW_OPS = ("read_snapshot", "read_as_of", "read_optimized", "read_incremental", "read_changes")
+ROW_OPS = ("read_snapshot", "read_as_of", "read_optimized", "read_unmerged", "read_incremental", "read_changes")
 VALUE_OPS = ("list_timeline", "list_file_slices", "check_table")
 
 

@@ -1,7 +1,7 @@
 """The protocol's reading ops, asked of the model."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hudi_adapter.rows import Rows, rows_of_mappings
@@ -49,10 +49,10 @@ def evaluate(table: Table, op: str, params: Mapping[str, Any], readings: Reading
 
 def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     """The rows of a snapshot; with a filter, where the question allows it, those of slices that indexes leave over."""
-    selection = queries.Selection(**_selection(params))
+    selection = _selection(params)
     if skips_data(params) and table.metadata and selection.filter is not None:
         return _rows(pruning.read_pruned(table, selection.filter, readings, selection))
-    return _rows(queries.read_snapshot(table, readings, **_selection(params)))
+    return _rows(queries.read_snapshot(table, readings, selection))
 
 
 def skips_data(params: Mapping[str, Any]) -> bool:
@@ -62,18 +62,24 @@ def skips_data(params: Mapping[str, Any]) -> bool:
 
 
 def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
-    instant = _time(params.get("instant"))
-    return _rows(queries.read_as_of(table, instant, readings, **_selection(params)))
+    return _rows(queries.read_as_of(table, _time(params.get("instant")), readings, _selection(params)))
 
 
 def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
-    return _rows(queries.read_optimized(table, as_of=_instant(params), readings=readings, **_selection(params)))
+    return _rows(queries.read_optimized(table, _instant(params), readings, _selection(params)))
+
+
+def _unmerged(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
+    """Every row as it was written; no index is asked, since some know of merged rows alone."""
+    as_of, selection = _instant(params), replace(_selection(params), unmerged=True)
+    if as_of is None:
+        return _rows(queries.read_snapshot(table, readings, selection))
+    return _rows(queries.read_as_of(table, as_of, readings, selection))
 
 
 def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
-    selection = queries.Selection(**_selection(params))
     at_end = str((params.get("configs") or {}).get(END_SCHEMA)).lower() == "true"
-    answer = incremental.read_incremental(table, *_range(params), readings, selection, columns_of_end=at_end)
+    answer = incremental.read_incremental(table, *_range(params), readings, _selection(params), columns_of_end=at_end)
     return _rows(answer)
 
 
@@ -107,6 +113,7 @@ OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], ModelAns
     "read_snapshot": _snapshot,
     "read_as_of": _as_of,
     "read_optimized": _optimized,
+    "read_unmerged": _unmerged,
     "read_incremental": _incremental,
     "read_changes": _changes,
     "list_timeline": _timeline,
@@ -116,12 +123,9 @@ OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], ModelAns
 }
 
 
-def _selection(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "columns": tuple(params["columns"]) if params.get("columns") is not None else None,
-        "filter": params.get("filter"),
-        "meta_columns": bool(params.get("meta_columns", False)),
-    }
+def _selection(params: Mapping[str, Any]) -> queries.Selection:
+    columns = tuple(params["columns"]) if params.get("columns") is not None else None
+    return queries.Selection(columns, params.get("filter"), bool(params.get("meta_columns", False)))
 
 
 def _instant(params: Mapping[str, Any]) -> InstantTime | None:

@@ -16,7 +16,7 @@ from hudi_model.effects import timeline_folder
 from hudi_model.files import Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.origins import refuse_to_write
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import switch
 from hudi_model.schemas import table_schema
@@ -333,7 +333,7 @@ def input_rows(table: Table, params: Params) -> Rows:
     if params.get("filter") is None:
         return Rows((), ())
     # Where no column says what a row's key is, the row brings the key that it has.
-    found = read_snapshot(table, meta_columns=not open_table(table).configuration.record_key)
+    found = read_snapshot(table, selection=Selection(meta_columns=not open_table(table).configuration.record_key))
     check_filter(params["filter"], found.schema)
     schema = tuple((one.name, one.type) for one in found.schema.fields)
     picked = [row for row in found.rows if matches(params["filter"], row, found.schema)]

@@ -84,7 +84,7 @@ def _read(table: Table, op: str, params: Mapping[str, Any]) -> Iterable[BaseFile
     as_of = params.get("instant", params.get("as_of"))
     instant = None if as_of is None else InstantTime(str(as_of))
     match op:
-        case "read_snapshot" | "read_as_of" | "list_file_slices":
+        case "read_snapshot" | "read_as_of" | "read_unmerged" | "list_file_slices":
             return _all_files(snapshot_slices(view_as_of(open_table(table), instant, RELEASED)))
         case "read_optimized":
             return _all_files(optimized_slices(view_as_of(open_table(table), instant, RELEASED)))

@@ -238,7 +238,9 @@ def decode_log_records(
     missing: list[tuple[frozenset[str], int]] = []
     positions: list[pa.Array | None] = []
     count = 0
-    decoded_blocks = _decoded(blocks, schema, rule, columns)
+    marks = frozenset({DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD})
+    data = [one for one in blocks if one.block.type is not BlockType.DELETE]
+    decoded_blocks = _decoded(data, schema, columns, marks)
     for one in blocks:
         if one.block.type is BlockType.DELETE:
             versions.append(_deletes(one, schema, keys, rule))
@@ -253,15 +255,29 @@ def decode_log_records(
     return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing), _all(positions))
 
 
-def _decoded(
-    blocks: Sequence[LocatedBlock], schema: pa.Schema, rule: MergeRule, columns: SliceColumns
-) -> Iterator[pa.Table]:
-    """The records of the data blocks, one block after the other; those beside each other that read alike together."""
-    marks = {DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD}
+def decode_rows(blocks: Sequence[LocatedBlock], schema: pa.Schema, columns: SliceColumns) -> Iterator[pa.Table]:
+    """The records of each data block as they were written, in the columns of a schema; null for one that it lacks.
+
+    Raises:
+        FormatError: LOG_CONTENT_CORRUPT when a block's content does not decode.
+        UnsupportedFormat: log-hfile for an HFile of another version or packing.
+        HudiError: SCHEMA_INCOMPATIBLE.
+
+    Clauses: LF-007, LF-013, LF-025, DM-004, RD-019.
+
+    """
     data = [one for one in blocks if one.block.type is not BlockType.DELETE]
+    for one, decoded in zip(data, _decoded(data, schema, columns), strict=True):
+        yield columns.conform(decoded, schema, one.file, one.instant)
+
+
+def _decoded(
+    data: Sequence[LocatedBlock], schema: pa.Schema, columns: SliceColumns, marks: frozenset[str] = frozenset()
+) -> Iterator[pa.Table]:
+    """The records of data blocks, one block after the other; those beside each other that read alike together."""
     for names, together in groupby(data, lambda one: frozenset(columns.names(schema, one.instant))):
         found = list(together)
-        yield from decode_arrows([one.block for one in found], [one.file for one in found], {*names, *marks})
+        yield from decode_arrows([one.block for one in found], [one.file for one in found], names | marks)
 
 
 def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:

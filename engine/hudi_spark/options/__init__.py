@@ -11,8 +11,10 @@ from hudi_spark.options.resolving import (
     contradictions,
     of_reads,
     refusal,
+    refuse_unmerged,
     resolve,
     settled,
+    skips_merge,
 )
 
 __all__ = [
@@ -25,7 +27,9 @@ __all__ = [
     "contradictions",
     "of_reads",
     "refusal",
+    "refuse_unmerged",
     "resolve",
     "settled",
+    "skips_merge",
     "the_catalogue",
 ]

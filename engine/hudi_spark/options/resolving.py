@@ -252,6 +252,7 @@ def _meant(text: str) -> tuple[str, ...]:
 BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
 FALLBACK: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 END_SCHEMA: Final = "hoodie.datasource.read.schema.use.end.instanttime"
+_MERGE_TYPE: Final = "hoodie.datasource.merge.type"
 # What Hudi's own readers must be given and this one finds in the table: taken, and without effect.
 _KEPT_BY_THE_TABLE: Final = (
     "hoodie.keygen.timebased.",
@@ -275,6 +276,33 @@ def check_configs(configs: Mapping[str, str]) -> None:
         entry = catalogue.find(name)
         if not _is_taken(entry, name):
             raise HudiError(Reason.CONFIG_INVALID, "RD-001", _message(name, entry), hint=_hint(catalogue, name, entry))
+
+
+def skips_merge(configs: Mapping[str, str]) -> bool:
+    """Whether the options of a read want every version of a row, logs and base files unmerged.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a way of merging that is unknown.
+
+    Clauses: RD-019.
+
+    """
+    given = {name: text for name, text in configs.items() if name == _MERGE_TYPE}
+    return resolve(given).text(_MERGE_TYPE) == "skip_merge"
+
+
+def refuse_unmerged(configs: Mapping[str, str]) -> None:
+    """Nothing, unless a query over a range of time is to leave logs unmerged.
+
+    Raises:
+        HudiError: CONFIG_INVALID.
+
+    Clauses: RD-019.
+
+    """
+    if skips_merge(configs):
+        message = f"{_MERGE_TYPE} = skip_merge is no option of a query over a range of time"
+        raise HudiError(Reason.CONFIG_INVALID, "RD-019", message, hint="leave it out, or read a snapshot")
 
 
 def of_reads(configs: Mapping[str, str]) -> dict[str, str]:

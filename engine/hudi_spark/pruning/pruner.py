@@ -467,19 +467,24 @@ def _narrowed(first: Facts, second: Facts) -> Facts:
 
 
 def _by_partitions(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
-    """The values of partition columns, by the paths.
+    """The values of partition columns, by the paths; a partial update that is read alone may leave one out.
 
-    Clauses: IX-056.
+    Clauses: IX-056, RD-019.
     """
     paths = PartitionPaths(situation.snapshot.configuration, situation.query.schema)
     known: dict[str, Mapping[str, Facts]] = {}
 
     def source(one: FileSlice, column: Column) -> Facts:
         if one.partition not in known:
-            known[one.partition] = paths.facts(one.partition)
+            found = paths.facts(one.partition)
+            known[one.partition] = _or_null(found) if situation.query.unmerged else found
         return known[one.partition].get(column.name, UNKNOWN) if column.function == "identity" else UNKNOWN
 
     return source if situation.snapshot.configuration.partition_by else None
+
+
+def _or_null(known: Mapping[str, Facts]) -> dict[str, Facts]:
+    return {name: replace(facts, nulls=True) for name, facts in known.items()}
 
 
 def _by_expressions(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:

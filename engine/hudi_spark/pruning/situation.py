@@ -36,7 +36,7 @@ class PruningQuery:
     """A query as pruning sees it.
 
     `latest`: it reads the newest state, logs and all. `merges_own`: merging may make values that no file has.
-    `zone`: the time zone in which the filter's functions are evaluated.
+    `zone`: the time zone in which the filter's functions are evaluated. `unmerged`: every version of a row is read.
     """
 
     condition: Filter
@@ -45,6 +45,7 @@ class PruningQuery:
     latest: bool
     merges_own: bool
     zone: str = "UTC"
+    unmerged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 
 from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
 from hudi_spark.merge import RECORD_KEY, same_values
-from hudi_spark.options import check_configs
+from hudi_spark.options import check_configs, refuse_unmerged
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 from hudi_spark.readings import RELEASED, Readings
@@ -489,6 +489,7 @@ def plan_changes(storage: Storage, query: ChangesQuery) -> ChangesPlan:
 
     """
     check_configs(query.configs)
+    refuse_unmerged(query.configs)
     configuration, active = load_table(storage)
     _refuse_without_feed(configuration)
     wanted = time_range(query.begin, query.end)

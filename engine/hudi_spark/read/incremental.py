@@ -11,7 +11,7 @@ from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, RangeWarning, Reason
 from hudi_spark.filters import And, Filter, filter_of
 from hudi_spark.merge import PARTIAL_UPDATES, RECORD_KEY, merge_mode, merge_rule
-from hudi_spark.options import END_SCHEMA, FALLBACK, check_configs
+from hudi_spark.options import END_SCHEMA, FALLBACK, check_configs, refuse_unmerged
 from hudi_spark.read.planning import Plan, Query, pruned_slices, read_context, slice_task
 from hudi_spark.read.tasks import Changes, ReadContext, SliceTask
 from hudi_spark.schema import Origins, origins_of
@@ -63,6 +63,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
 
     """
     check_configs(query.configs)
+    refuse_unmerged(query.configs)
     wanted = time_range(query.begin, query.end)
     configuration, active = load_table(storage)
     _refuse_without_commit_times(configuration)

@@ -11,7 +11,7 @@ from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters import filter_of
 from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
-from hudi_spark.options import BY_POSITIONS, check_configs
+from hudi_spark.options import BY_POSITIONS, check_configs, skips_merge
 from hudi_spark.pruning import Pruned, PruningQuery, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
@@ -19,7 +19,7 @@ from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema,
 from hudi_spark.table_state import FileSlice, Snapshot, flag, lister, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
-# Of a query that reads no logs.
+# Of a query that merges no logs.
 UNMERGED: Final = MergeRule("COMMIT_TIME_ORDERING", ())
 
 
@@ -66,16 +66,17 @@ def plan_query(storage: Storage, query: Query) -> Plan:
         FormatError: what a file of the timeline breaks.
         UnsupportedFeature: what this reader cannot read yet.
 
-    Clauses: RD-001, RD-012, MF-002.
+    Clauses: RD-001, RD-012, RD-019, MF-002.
 
     """
     check_configs(query.configs)
+    unmerged = skips_merge(query.configs) and not query.read_optimized
     files = lister(query.configs)
     snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
     origins = origins_of(storage, snapshot)
-    context = read_context(storage, query, snapshot)
+    context = read_context(storage, query, snapshot, unmerged=unmerged)
     # Indexes of records hold what merging gives in released implementations.
-    latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
+    latest = query.as_of is None and not (query.read_optimized or unmerged) and query.readings == RELEASED
     pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
     return Plan(tuple(slice_task(one, context, origins) for one in pruned.slices), context, snapshot, pruned)
 
@@ -90,7 +91,9 @@ def pruned_slices(
     if context.row_filter is None:
         return Pruned(snapshot.slices)
     merges_own = context.rule.merger is not None or context.rule.completion is not None
-    pruning_query = PruningQuery(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
+    pruning_query = PruningQuery(
+        context.row_filter, context.schema, query.configs, latest, merges_own, query.zone, context.unmerged
+    )
     return prune(storage, snapshot, origins, pruning_query)
 
 
@@ -100,21 +103,21 @@ def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceT
     return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns, external)
 
 
-def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
-    """What the tasks of a query over a snapshot share.
+def read_context(storage: Storage, query: Query, snapshot: Snapshot, *, unmerged: bool = False) -> ReadContext:
+    """What the tasks of a query over a snapshot share; `unmerged`: every version of a row is wanted.
 
     Raises:
         HudiError: CONFIG_INVALID for unknown columns or filters.
         UnsupportedFeature: what this reader cannot read yet.
 
-    Clauses: RD-012, MF-002.
+    Clauses: RD-012, RD-019, MF-002.
 
     """
     columns = snapshot_schema(storage, snapshot)
     if query.meta_columns or OPERATION_FIELD in (query.columns or ()):
         columns = with_operation(storage, snapshot, columns)
     schema = pa.schema([*META_SCHEMA, *columns])
-    merges = any(one.log_files for one in snapshot.slices)
+    merges = not unmerged and any(one.log_files for one in snapshot.slices)
     return ReadContext(
         storage=storage,
         schema=schema,
@@ -124,6 +127,7 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadCont
         keys=key_rule(snapshot.configuration) if merges else KeyRule(),
         visibility=snapshot.visibility,
         by_positions=flag(query.configs, BY_POSITIONS, default=False),
+        unmerged=unmerged,
     )
 
 

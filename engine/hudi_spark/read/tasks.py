@@ -17,12 +17,13 @@ from hudi_spark.merge import (
     LogRecords,
     MergeRule,
     decode_log_records,
+    decode_rows,
     differs,
     is_partial,
     keys,
     merge,
 )
-from hudi_spark.schema import BY_NAME, External, SliceColumns, instant_of, one_chunk, read_base_rows
+from hudi_spark.schema import BY_NAME, External, SliceColumns, concatenate, instant_of, one_chunk, read_base_rows
 from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, scan_logs, why_lost
 
 
@@ -32,9 +33,9 @@ class ReadContext:
 
     `storage` opens itself again where it is unpickled. `schema`: every column of the table, meta columns first.
     `output`: the columns to answer, in order, or fields inside them. `by_positions`: base rows are found by the
-    positions in log blocks, where every block of a slice has them.
+    positions in log blocks, where every block of a slice has them. `unmerged`: every version of a row is wanted.
 
-    Clauses: LF-023, RD-012.
+    Clauses: LF-023, RD-012, RD-019.
     """
 
     storage: Storage
@@ -45,6 +46,7 @@ class ReadContext:
     keys: KeyRule
     visibility: Visibility
     by_positions: bool = False
+    unmerged: bool = False
 
     @property
     def output_schema(self) -> pa.Schema:
@@ -126,6 +128,8 @@ def _rows(task: SliceTask) -> SliceRows:
     if task.changes is None and not task.log_files:
         return SliceRows(_output(_plain_rows(task), context), ())
     scan = scan_logs(context.storage, task.log_files, context.visibility)
+    if context.unmerged:
+        return SliceRows(_output(_unmerged_rows(task, scan.blocks), context), scan.skipped)
     if task.changes is not None:
         return SliceRows(_output(_changed_rows(task, task.changes, scan.blocks), context), scan.skipped)
     return SliceRows(_output(_merged_rows(task, scan.blocks).rows, context), scan.skipped)
@@ -230,6 +234,17 @@ def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
 def _plain_rows(task: SliceTask) -> pa.Table:
     schema = _columns(task.context, ())
     return schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
+
+
+def _unmerged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
+    """Base rows and the records of data blocks, as they were written.
+
+    Clauses: RD-019.
+    """
+    # A table without columns has no number of rows.
+    schema = _columns(task.context, (RECORD_KEY,))
+    base = schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
+    return concatenate([base, *decode_rows(blocks, schema, task.columns)], schema)
 
 
 @dataclass(frozen=True, slots=True)

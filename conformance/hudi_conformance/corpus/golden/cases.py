@@ -10,6 +10,7 @@ from hudi_model.tables import Table
 from hudi_conformance.corpus.golden.answers import Expected, Verdict, expected, killed, killed_in_bytes
 from hudi_conformance.corpus.golden.misreading import Misreading, misreading
 from hudi_conformance.corpus.golden.questions import Question
+from hudi_conformance.corpus.golden.usual import unmerged
 from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.runner import toml_text
 from hudi_conformance.runner.answers_file import answer_text, text_of
@@ -40,8 +41,8 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
         GoldenError: an id stands twice, the model lacks the op, or a named mutant survives.
 
     """
-    read = misreading(table)
-    cases = [_case(table_id, read, question) for question in questions]
+    read, declared = misreading(table), tuple(questions)
+    cases = [_case(table_id, read, question) for question in (*declared, *unmerged(read.valid, declared))]
     names = [case.question.id for case in cases]
     if len(set(names)) < len(names):
         raise GoldenError(f"{table_id}: a case id stands twice in {names}")

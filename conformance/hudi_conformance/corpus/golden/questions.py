@@ -19,6 +19,7 @@ _WHEN = {
     "read_snapshot": "a snapshot is read",
     "read_as_of": "the table is read as of {instant}",
     "read_optimized": "the base files alone are read",
+    "read_unmerged": "base files and logs are read without being merged",
     "read_incremental": "the rows that came after {begin} are read",
     "read_changes": "the changes after {begin} are read",
     "list_timeline": "the timeline is listed",

@@ -19,7 +19,7 @@ from hudi_model.actions import (
 )
 from hudi_model.effects import perform
 from hudi_model.files import META_FIELDS, BaseFile, Block, DataBlock, LogFile, Record, Records, RollbackBlock
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.services.archival import archive
 from hudi_model.tables import Readings
 from hudi_model.time import InstantTime
@@ -93,7 +93,7 @@ class Services(Operations):
 
     def merged(self) -> dict[Group, list[Record]]:
         """What a snapshot of the table reads now, by group, meta fields included."""
-        answer = read_snapshot(self.state(), Readings(), meta_columns=True)
+        answer = read_snapshot(self.state(), Readings(), selection=Selection(meta_columns=True))
         merged: dict[Group, list[Record]] = {}
         for row in answer.rows:
             partition, key = str(row["_hoodie_partition_path"]), str(row["_hoodie_record_key"])

@@ -1,11 +1,50 @@
 """Questions that most tables are asked, with the mutants that most tables tell apart."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.operations import SKIPPING
-from hudi_conformance.corpus.golden.questions import QueryBuilder, WrittenTable
+from hudi_conformance.corpus.golden.answers import expected, killed, verdict
+from hudi_conformance.corpus.golden.questions import QueryBuilder, Question, WrittenTable
+from hudi_conformance.corpus.mutants import MUTANTS
+
+_UNMERGED = Question(
+    "unmerged", "read_unmerged", "every version of a row is answered, and tombstones take none away", ("RD-019",), ()
+)
+_UNMERGED_KILLS = (
+    "unmerged-merged",
+    "unmerged-without-base",
+    "unmerged-newest-of-logs",
+    "unmerged-without-deleted",
+    "unmerged-without-marked",
+    "unmerged-without-partial",
+    "rollback-ignored",
+    "log-compaction-read-twice",
+    "pending-slice-not-joined",
+    "absent-instant-committed",
+)
+_RELEASED_VERSIONS = (6, 8, 9)
+
+
+def unmerged(state: Table, others: Iterable[Question]) -> Iterator[Question]:
+    """The unmerged read, of tables that are read and whose files hold other rows than a snapshot; no recipe asks it.
+
+    It has the options that the table's snapshots have.
+    """
+    read = [one for one in others if one.op.startswith("read_")]
+    given = (one.params for one in read if one.op == "read_snapshot" and "filter" not in one.params)
+    configs = next((params["configs"] for params in given if "configs" in params), None)
+    question = replace(_UNMERGED, params={} if configs is None else {"configs": configs})
+    answer = verdict(state, question)
+    if read and answer.answers and open_table(state).configuration.rules.version in _RELEASED_VERSIONS:
+        merged = verdict(state, replace(question, op="read_snapshot"))
+        if merged.answers and not merged.satisfies(answer):
+            named = (MUTANTS[name] for name in _UNMERGED_KILLS)
+            yield replace(question, kills=tuple(killed(state, question, expected(state, question), named)))
 
 
 def deep_check(table: QueryBuilder, then: str, clauses: str, kills: str) -> None:
@@ -64,11 +103,17 @@ def description(table: WrittenTable, clauses: str, kills: str) -> None:
 
 
 def skipping(  # noqa: PLR0917 - the filter comes first, as what is asked
-    table: QueryBuilder, name: str, form: Any, then: str, clauses: str, kills: str, **params: Any
+    table: QueryBuilder,
+    name: str,
+    form: Any,
+    then: str,
+    clauses: str,
+    kills: str,
+    op: str = "read_snapshot",
+    **params: Any,
 ) -> None:
     """The rows of a snapshot that a filter wants, asked of a reader that may skip what indexes rule out."""
-    configs = dict.fromkeys(SKIPPING, "true")
-    table.snapshot(name, then, clauses, kills, filter=form, configs=configs, **params)
+    table.query(op, name, then, clauses, kills, filter=form, configs=dict.fromkeys(SKIPPING, "true"), **params)
 
 
 def meta_fields(table: WrittenTable, kills: str = "meta-columns-never") -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 from hudi_model.actions import State
 from hudi_model.columns import Sources
-from hudi_model.files import META_FIELDS, BaseFile, DataBlock, Field, FileSlice, LogFile, Record, Records, Schema
+from hudi_model.files import META_FIELDS, BaseFile, Block, DataBlock, Field, FileSlice, LogFile, Record, Records, Schema
 from hudi_model.filters import matches
-from hudi_model.merge_rules import Version
+from hudi_model.merge_modes import table_rule
+from hudi_model.merge_rules import Version, is_marked_deleted
 from hudi_model.queries import Answer, Selection
+from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import versions_by_id
 from hudi_model.tables import OpenTable, Table, View, open_table, visible_commits
@@ -229,3 +231,58 @@ def _pending_actions_are_violations(original: Function) -> Function:
         return (*original(table), *waiting)
 
     return severe
+
+
+@mutant("unmerged-merged", "RD-019", "An unmerged read answers as a snapshot.", "reading.unmerged_rows")
+def _unmerged_merged(_: Function) -> Function:
+    return read_slice
+
+
+@mutant("unmerged-without-base", "RD-019", "An unmerged read has no row of base files.", "reading.unmerged_rows")
+def _unmerged_without_base(original: Function) -> Function:
+    return lambda view, found, schema: original(view, replace(found, base_file=None), schema)
+
+
+@mutant("unmerged-newest-of-logs", "RD-019", "Versions that lost in the logs are no rows.", "reading.unmerged_rows")
+def _unmerged_newest_of_logs(original: Function) -> Function:
+    def narrowed(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        base = original(view, replace(found, log_files=()), schema)
+        return (*base, *read_slice(view, replace(found, base_file=None), schema))
+
+    return narrowed
+
+
+@mutant("unmerged-without-deleted", "RD-019", "A deleted key has no row.", "reading.unmerged_rows")
+def _unmerged_without_deleted(original: Function) -> Function:
+    def narrowed(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        alive = {_key_in(row) for row in read_slice(view, found, schema)}
+        return tuple(row for row in original(view, found, schema) if _key_in(row) in alive)
+
+    return narrowed
+
+
+def _key_in(row: Record) -> Any:
+    return row.values.get("_hoodie_record_key")
+
+
+@mutant("unmerged-without-marked", "RD-019", "A record that marks itself deleted is no row.", "reading.unmerged_rows")
+def _unmerged_without_marked(original: Function) -> Function:
+    def narrowed(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        rows = original(view, found, schema)
+        return tuple(row for row in rows if not is_marked_deleted(row, table_rule(view)))
+
+    return narrowed
+
+
+@mutant("unmerged-without-partial", "RD-019", "A partial update is no row.", "reading.unmerged_rows")
+def _unmerged_without_partial(original: Function) -> Function:
+    def narrowed(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        logs = (replace(log, blocks=tuple(filter(_is_whole, log.blocks))) for log in found.log_files)  # type: ignore[arg-type]
+        rows: tuple[Record, ...] = original(view, replace(found, log_files=tuple(logs)), schema)
+        return rows
+
+    return narrowed
+
+
+def _is_whole(block: Block) -> bool:
+    return not (isinstance(block, DataBlock) and block.partial)

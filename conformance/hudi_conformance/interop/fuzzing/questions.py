@@ -52,6 +52,8 @@ def questions_after(
     if not last:
         return
     yield Question("table_info")
+    if shape.table_type == "MERGE_ON_READ" and _files_are_settled(shape) and not _has_logs_of_their_own(case):
+        yield Question("read_unmerged")
     yield from _column_filters(case)
     yield from _state(case)
     if not written or not between:
@@ -130,6 +132,11 @@ def _has_partial_logs(case: WriteCase) -> bool:
     """What a range answers that holds a part of a row and not the row, nothing settles: 1.1.1 ends in an error."""
     partial = any(step.operation == "partial_update" for step in case.steps)
     return partial and case.shape.table_type == "MERGE_ON_READ"
+
+
+def _has_logs_of_their_own(case: WriteCase) -> bool:
+    """What 1.1.1 does not read unmerged: partial updates end in an error, and log compactions add to their sources."""
+    return _has_partial_logs(case) or any("logcompaction" in step.operation for step in case.steps)
 
 
 def _clusters_doubled(case: WriteCase) -> bool:

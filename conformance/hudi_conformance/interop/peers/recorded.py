@@ -84,14 +84,34 @@ def pattern_of(name: str, cases: Iterable[Case]) -> str:
     return writing or f"conformance::{name}::*"
 
 
+def patterns_of(record: Record, name: str, cases: Iterable[Case]) -> tuple[str, ...]:
+    """The globs of what a subject must be asked: its new cases where nothing else of it changed, else all it has."""
+    every = tuple(cases)
+    new = _new_cases(record.tables.get(name), _by_subject(every).get(name, ()))
+    return tuple(case.id for case in new) or (pattern_of(name, every),)
+
+
+def _new_cases(recorded: RecordedTable | None, cases: Iterable[Case]) -> list[Case]:
+    """The cases that were never asked, where the bytes and all other questions are those of the record; else none."""
+    own = list(cases)
+    if recorded is None or not own:
+        return []
+    known = [case for case in own if case.name in recorded.verdicts]
+    same = recorded.table_bytes == table_bytes(own) and recorded.questions == questions(known)
+    return [case for case in own if case.name not in recorded.verdicts] if same else []
+
+
 def with_results(record: Record, implementation: Mapping[str, str], cases: Iterable[Case], lines: Any) -> Record:
-    """The record with these results of a run in place of what it said of their subjects."""
+    """The record with these results of a run in place of what it said of their subjects.
+
+    Where a run asked the new cases of a subject alone, the answers to the others stay.
+    """
     by_id = {case.id: case for case in cases}
     results: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         results.setdefault(subject(by_id[line["id"]]), []).append(line)
     subjects = _by_subject(by_id.values())
-    fresh = {name: _recorded(subjects[name], results[name]) for name in results}
+    fresh = {name: _recorded(subjects[name], lines, record.tables.get(name)) for name, lines in results.items()}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
 
@@ -160,15 +180,17 @@ def longest_unqueried(record: Record, count: int) -> tuple[str, ...]:
     return tuple(sorted(record.tables, key=lambda name: (record.tables[name].queried_on, name))[:count])
 
 
-def _recorded(cases: list[Case], lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
-    ordered = sorted(lines, key=lambda line: str(line["case"]))
-    return RecordedTable(
-        table_bytes(cases),
-        questions(cases),
-        dt.datetime.now(dt.UTC).date().isoformat(),
-        {line["case"]: line["verdict"] for line in ordered},
-        {line["case"]: line["answer_sha256"] for line in ordered},
-    )
+def _recorded(cases: list[Case], lines: Iterable[Mapping[str, Any]], before: RecordedTable | None) -> RecordedTable:
+    verdicts = {line["case"]: line["verdict"] for line in lines}
+    answers = {line["case"]: line["answer_sha256"] for line in lines}
+    queried_on = dt.datetime.now(dt.UTC).date().isoformat()
+    if before is not None and {case.name for case in _new_cases(before, cases)} == verdicts.keys():
+        verdicts, answers, queried_on = (
+            {**before.verdicts, **verdicts},
+            {**before.answers, **answers},
+            before.queried_on,
+        )
+    return RecordedTable(table_bytes(cases), questions(cases), queried_on, verdicts, answers)
 
 
 def _is_fresh(recorded: RecordedTable | None, cases: list[Case]) -> bool:

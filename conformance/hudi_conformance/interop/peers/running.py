@@ -16,6 +16,7 @@ from hudi_conformance.interop.peers.recorded import (
     load_record,
     longest_unqueried,
     pattern_of,
+    patterns_of,
     relabelled,
     save_record,
     stale_tables,
@@ -69,7 +70,8 @@ def run_peer(
     record = _without_unknown_cases(record, cases)
     code = 0
     if present:
-        code, record = _run(root, out, cases, present, record)
+        patterns = {one for name in present for one in _patterns(record, name, cases, whole=tables is not None)}
+        code, record = _run(root, out, cases, patterns, record)
     save_record(root, record)
     return PeerRun(adapter, present, code)
 
@@ -106,11 +108,16 @@ def missing_bundle(root: Path, adapter: str) -> str:
     return ""
 
 
+def _patterns(record: Record, name: str, cases: tuple[Case, ...], *, whole: bool) -> tuple[str, ...]:
+    """What a subject is asked: all of its cases when it is named, its new ones where these alone are due."""
+    return (pattern_of(name, cases),) if whole else patterns_of(record, name, cases)
+
+
 def _run(
-    root: Path, out: Console, cases: tuple[Case, ...], tables: tuple[str, ...], record: Record
+    root: Path, out: Console, cases: tuple[Case, ...], patterns: Iterable[str], record: Record
 ) -> tuple[int, Record]:
     with tempfile.TemporaryDirectory(prefix="hudi-peers-") as folder:
-        selection = Selection(cases=tuple(pattern_of(name, cases) for name in tables))
+        selection = Selection(cases=tuple(sorted(patterns)))
         options = SuiteOptions(root, (record.adapter,), selection, Path(folder), step_limit_s=120.0)
         # A peer may support nothing of what is due: that is an answer too.
         code = int(run_suite(options, out) == BAD_VERDICT)

@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_model.effects import perform
 from hudi_model.files import Record
-from hudi_model.queries import read_optimized
+from hudi_model.queries import Selection, read_optimized
 from hudi_model.reading import read_slice
 from hudi_model.schemas import table_schema
 from hudi_model.services import compaction
@@ -117,7 +117,7 @@ def _read_optimized_is_fresh_after_compaction(story: Story) -> None:
     table = perform(table, planned)
     if planned:
         table = perform(table, compaction.execute(table, PLAN, DONE))
-    optimized = as_rows(read_optimized(table, meta_columns=True).rows)
+    optimized = as_rows(read_optimized(table, selection=Selection(meta_columns=True)).rows)
     if optimized != rows_and_origins(table):
         raise Counterexample(f"base files hold {short(optimized)}", table, story.lines())
 

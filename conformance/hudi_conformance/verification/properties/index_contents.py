@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_model.indexes import joined, secondary_key
 from hudi_model.metadata import view_of
-from hudi_model.queries import read_snapshot, validated_snapshot
+from hudi_model.queries import Selection, read_snapshot, validated_snapshot
 from hudi_model.writers import Operation
 from hypothesis import assume, given
 
@@ -31,7 +31,10 @@ from hudi_conformance.verification.properties.registry import Counterexample, mo
 def located(story: Story) -> None:
     """After upserts that move rows, deletes, overwrites and services."""
     table = indexed(story)
-    rows, stored = read_snapshot(table, meta_columns=True).rows, everything(table).get("record_index", {})
+    rows, stored = (
+        read_snapshot(table, selection=Selection(meta_columns=True)).rows,
+        everything(table).get("record_index", {}),
+    )
     assume(len({one["id"] for one in rows}) == len(rows))
     for one in rows:
         place = stored.get(str(one["_hoodie_record_key"]))
@@ -77,7 +80,7 @@ def bounded(story: Story) -> None:
     table = indexed(story)
     view, stored = view_of(table), everything(table)
     by_id = {one.file_id: one for one in validated_snapshot(view)}
-    for one in read_snapshot(table, meta_columns=True).rows:
+    for one in read_snapshot(table, selection=Selection(meta_columns=True)).rows:
         found = next(known for name, known in by_id.items() if str(one["_hoodie_file_name"]).startswith(name))
         for name in ("_hoodie_record_key", "id", "ts", "note", "day"):
             value, where = one[name], found.partition or "."

@@ -9,7 +9,7 @@ from hudi_model.actions import IndexDefinition, RollbackMetadata, State
 from hudi_model.effects import perform
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.tables import Table
 from hudi_model.writers import Operation
 from hudi_model_tools.checks.metadata import metadata_differences
@@ -125,6 +125,6 @@ FILTERS = st.recursive(
 
 def refuse_pruned_away(table: Table, form: Any, story: Story) -> None:
     """Nothing, unless an answer differs from that without indexes."""
-    whole, found = read_snapshot(table, filter=form).rows, read_pruned(table, form).rows
+    whole, found = read_snapshot(table, selection=Selection(filter=form)).rows, read_pruned(table, form).rows
     if list(whole) != list(found):
         raise Counterexample(f"{form}: {len(whole)} rows, pruned {len(found)}", table, story.lines())

@@ -6,7 +6,7 @@ from typing import Any
 from hudi_model.effects import Effects, PutLogFile, perform
 from hudi_model.files import DataBlock, Field, Record, Schema, Value
 from hudi_model.pruning import read_pruned
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.services import archival, cleaning, clustering, indexing, rollback
 from hudi_model.services.savepoints import delete_savepoint, savepoint
 from hudi_model.tables import Table
@@ -236,7 +236,7 @@ def _keys_are_texts(numbers: list[int]) -> None:
 def _names_of_files() -> None:
     table = wrote(wrote(new(), 10, ("a", "p", 1, "x"), ("b", "p", 1, "y")), 20, ("a", "p", 2, "z"))
     table = served(table, clustering, 30, {"hoodie.clustering.inline.max.commits": "1"})
-    rows = read_snapshot(table, meta_columns=True).rows
+    rows = read_snapshot(table, selection=Selection(meta_columns=True)).rows
     newest = max(table.base_files, key=lambda file: file.instant).name
     refuse_unequal({str(row["_hoodie_file_name"]) for row in rows}, {newest}, table)
     refuse_unequal({str(row["_hoodie_commit_time"]) for row in rows}, {tick(20), tick(10)}, table)

@@ -84,7 +84,10 @@ def absent_means_unknown(story: Story, place: int) -> None:
     for form in [["or", *pair] for pair in zip(leaves, reversed(leaves), strict=True)] + leaves:
         facts = [(one, pruning.facts_of(view, one, known)) for one in validated_snapshot(view)]
         kept = tuple(one for one, fact in facts if True in pruning.possible(form, fact, schema))
-        if answer(view, kept, Selection(filter=form)).rows != read_snapshot(table, filter=form).rows:
+        if (
+            answer(view, kept, Selection(filter=form)).rows
+            != read_snapshot(table, selection=Selection(filter=form)).rows
+        ):
             raise Counterexample(f"{form} where a file has no statistics", table, story.lines())
 
 
@@ -120,7 +123,9 @@ def files_checked_alone() -> None:
 
     for found in validated_snapshot(view):
         names = [one.name for one in (found.base_file, *found.log_files) if one]
-        if read_snapshot(table, filter=form).rows and not any(may_hold(found, name) for name in names):
+        if read_snapshot(table, selection=Selection(filter=form)).rows and not any(
+            may_hold(found, name) for name in names
+        ):
             raise Counterexample("no file may hold the row that both hold together", table)
 
 

@@ -92,7 +92,7 @@ def incremental(table: Table, begin: str, end: str, readings: Readings = MERGED_
 
 def snapshot(table: Table) -> Counter[Image]:
     """The rows of a table, with the commits that brought them."""
-    return bag(read_snapshot(table, meta_columns=True).rows)
+    return bag(read_snapshot(table, selection=Selection(meta_columns=True)).rows)
 
 
 def images(table: Table, begin: str, end: str, side: str) -> Counter[Image]:

@@ -7,7 +7,7 @@ from typing import Any
 from hudi_model import writers
 from hudi_model.actions import State
 from hudi_model.effects import CreateInstant, Effects, perform
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.tables import TEXT, Table
 from hudi_model.time import tick
@@ -121,7 +121,7 @@ def one_group_for_a_key(story: Story, kind: str, moves: str) -> None:
 
 def held(table: Table) -> Iterable[tuple[str, str]]:
     """Partition and key of every row, as its meta fields say."""
-    for one in read_snapshot(table, meta_columns=True).rows:
+    for one in read_snapshot(table, selection=Selection(meta_columns=True)).rows:
         yield str(one["_hoodie_partition_path"]), str(one["_hoodie_record_key"])
 
 
@@ -253,7 +253,7 @@ def rows_keep_their_commit(story: Story) -> None:
 
 def meta_rows(table: Table) -> list[dict[str, Any]]:
     """The rows of a snapshot with their meta fields."""
-    return [dict(one) for one in read_snapshot(table, meta_columns=True).rows]
+    return [dict(one) for one in read_snapshot(table, selection=Selection(meta_columns=True)).rows]
 
 
 def row_id(one: Mapping[str, Any]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from hudi_model.effects import Effects, perform
-from hudi_model.queries import read_snapshot
+from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.tables import RELEASED, Readings, Table
 from hudi_model.time import tick
@@ -61,7 +61,7 @@ def busy_of_both_types(*services: str) -> st.SearchStrategy[Story]:
 
 def rows_and_origins(table: Table, readings: Readings = RELEASED) -> Rows:
     """What a snapshot holds, with the write that each row comes from; where it lies is left out."""
-    return as_rows(read_snapshot(table, readings, meta_columns=True).rows)
+    return as_rows(read_snapshot(table, readings, selection=Selection(meta_columns=True)).rows)
 
 
 def as_rows(found: Any) -> Rows:

@@ -215,6 +215,28 @@ def query_soundness(table: GoldenTable) -> None:
     deep_check(table, "every index holds what files and merged rows give", clauses, kills)
 
 
+def query_unmerged(table: GoldenTable) -> None:
+    """Filters for versions that merging hides, and that indexes of the merged rows do not know."""
+    skipping(
+        table,
+        "unmerged-deleted-key",
+        ["id", "=", "r13"],
+        "a record index without the key rules no slice out",
+        "RD-019 IX-055",
+        "unmerged-without-deleted",
+        "read_unmerged",
+    )
+    skipping(
+        table,
+        "unmerged-older-value",
+        ["rider", "=", "Ann$0\\"],
+        "a secondary index without the value rules no slice out",
+        "RD-019 IX-057",
+        "unmerged-merged",
+        "read_unmerged",
+    )
+
+
 def _add_queries(table: GoldenTable) -> None:
     lived(table)
     query_ranges(table)
@@ -235,6 +257,7 @@ def _add_queries(table: GoldenTable) -> None:
 def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
     _add_queries(table)
+    query_unmerged(table)
 
 
 @golden(

@@ -51,6 +51,14 @@ def _write(table: GoldenTable) -> None:
 
 
 def _add_queries(table: GoldenTable, late: str) -> None:
+    table.query(
+        "read_unmerged",
+        "unmerged-without-partition",
+        "an update has null for the columns that it leaves out, that of its partition among them",
+        "RD-019 MG-021",
+        "unmerged-without-partial",
+        filter=["city", "is_null"],
+    )
     table.snapshot(
         "snapshot",
         "each column is that of the version that says what it holds: " + late,

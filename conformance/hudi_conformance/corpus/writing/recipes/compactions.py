@@ -47,6 +47,22 @@ def result(case: WritingCase) -> None:
     case.state()
 
 
+@writing("compaction/with_an_option_of_reads", TABLES, "CP-001 CP-004", "compaction-reads-logs-only")
+def with_an_option_of_reads(case: WritingCase) -> None:
+    """The option by which reads leave logs unmerged changes no compaction.
+
+    Given two updates of one ride and one of another in the logs of two cities.
+    When a process that has the option compacts.
+    Then base files hold the rows of a snapshot, one for each key.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.write("upsert", rides(30, ("r01",)))
+    case.run("compaction", {**DUE, "hoodie.datasource.merge.type": "skip_merge"})
+    case.optimized()
+
+
 @writing("compaction/carried_out_later", shapes(AND_DRAFT, (MOR,)), "CP-002 CP-005 TL-025", "executor-plans-anew")
 def carried_out_later(case: WritingCase) -> None:
     """A plan is carried out as it was made.
