@@ -53,8 +53,7 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
     detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
     faults = {
         ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
-        ("MG-010", f"{requested_mode!r} is no merge mode"): bool(requested_mode)
-        and requested_mode not in MergeMode.__members__,
+        ("MG-010", f"{requested_mode!r} is no merge mode"): requested_mode not in {"", *MergeMode.__members__},
         ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
         ("OW-030", f"the table has {own}"): any(stated[name] not in (None, ",".join(own[name])) for name in own),
         ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
