@@ -8,7 +8,7 @@ from typing import Final
 from hudi_model.files import Field, Schema, Value
 from hudi_model.merging import GREATER_OF_TWO
 
-from hudi_conformance.corpus.golden.rides import RIDES, ride
+from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.log_compactions import DUE
 from hudi_conformance.corpus.writing.registry import writing
@@ -192,10 +192,10 @@ def again_in_a_batch(case: WritingCase) -> None:
     case.schema = _MARKED
     case.create()
     case.write("insert", [_row(key, {"ts": 10, "ratio": 1.0}, True) for key in ("r01", "r02", "r11")])
-    gone = {"ts": 20, "rider": "deleted", "ratio": 9.0}
-    back = {"ts": 21, "rider": "back", "ratio": None}
+    gone: Row = {"ts": 20, "rider": "deleted", "ratio": 9.0}
+    back: Row = {"ts": 21, "rider": "back", "ratio": None}
     batch = [_row(key, gone, None, True) for key in ("r01", "r03")] + [_row(key, back, None) for key in ("r01", "r03")]
-    last = {"ts": 22, "rider": "deleted"}
+    last: Row = {"ts": 22, "rider": "deleted"}
     batch += [row for key in ("r02", "r04") for row in (_row(key, back, True), _row(key, last, None, True))]
     case.write("upsert", batch)
     case.snapshot()
