@@ -256,32 +256,32 @@ def has_completed(table: Table, write: Write) -> bool:
     return any(one.requested == write.requested for one in done)
 
 
-def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool) -> Schema:
+def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool, fills: bool) -> Schema:
     """The table's columns after a write of rows with the given ones: in their order, then the new ones.
 
-    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is requested and no value changes; as
-    `taken`.
+    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is requested and no value changes, and
+    for one that is not given, unless nulls are to fill it; as `taken`.
 
     Clauses: DM-003, DM-005.
     """
     brought = {one.name: one for one in given.fields if one.name not in HIDDEN}
     known = {one.name for one in own.fields}
-    columns = (written_field(configuration, one, brought.get(one.name), evolves) for one in own.fields)
+    columns = (written_field(configuration, one, brought.get(one.name), evolves, fills) for one in own.fields)
     return Schema((*columns, *(one for one in brought.values() if one.name not in known)))
 
 
-def written_field(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
+def written_field(configuration: Configuration, own: Field, given: Field | None, evolves: bool, fills: bool) -> Field:
     """A column of the table after a write.
 
     Raises: SCHEMA_INCOMPATIBLE; unsupported `schema-evolution`.
 
     Clauses: DM-005.
     """
-    if given is None or taken(configuration, own, given):
+    if fills if given is None else taken(configuration, own, given):
         return own
-    if evolves and not is_fixed(configuration, own) and given.type in WIDENS.get(own.type, ()):
+    if given and evolves and not is_fixed(configuration, own) and given.type in WIDENS.get(own.type, ()):
         return given
-    raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-005", own.name, f"is {own.type}, not {given.type}")
+    raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-005", own.name, f"is {own.type}, not {given and given.type}")
 
 
 def taken(configuration: Configuration, own: Field, given: Field) -> bool:

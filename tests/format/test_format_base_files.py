@@ -1,13 +1,16 @@
 """Base files: rows, pushdown, footers, the bloom filter, damage."""
 
+import io
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from format_strategies import TEXT
 from hudi_format.base.bloom_filters import (
@@ -223,3 +226,26 @@ def test_reading_a_lance_file_is_refused_as_not_built(tmp_path: Path, read: Call
     with pytest.raises(UnsupportedFormat) as caught:
         read(LocalStorage(str(tmp_path)), LANCE)
     assert caught.value.feature == "base-lance"
+
+
+def test_moments_of_96_bits_are_instants_at_every_depth(storage: LocalStorage):
+    """They state no zone, and those who write them mean instants; nanoseconds cannot hold the years of these."""
+    moments = [
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(1969, 12, 31, 23, 59, 59, 999999, UTC),
+        None,
+        datetime(9999, 12, 31, tzinfo=UTC),
+    ]
+    instant = pa.timestamp("us", "UTC")
+    nested = pa.array(
+        [[{"at": each, "n": 1}] for each in moments], pa.list_(pa.struct({"at": instant, "n": pa.int64()}))
+    )
+    written = pa.table({"n": range(4), "at": pa.array(moments, instant), "nested": nested})
+    buffer = io.BytesIO()
+    pq.write_table(written, buffer, use_deprecated_int96_timestamps=True, store_schema=False)
+    storage.put("a.parquet", buffer.getvalue())
+    assert read_base_file(storage, "a.parquet").to_pydict() == written.to_pydict()
+    assert base_file_footer(storage, "a.parquet").schema.field("at").type == instant
+    late = read_base_file(storage, "a.parquet", ["n"], pc.field("at") > datetime(2000, 1, 1, tzinfo=UTC))
+    assert late.to_pydict() == {"n": [3]}
+    assert open_base_parquet(storage, "a.parquet").column("at").to_pylist() == moments

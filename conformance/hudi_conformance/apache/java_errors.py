@@ -46,6 +46,7 @@ _SETTING_SIGNS: tuple[tuple[str, Reason], ...] = (
         Reason.CONFIG_INVALID,
     ),
     (r"is not supported with non-blocking|Non-blocking concurrency control requires", Reason.CONFIG_INVALID),
+    (r"MissingSchemaFieldException", Reason.SCHEMA_INCOMPATIBLE),
     (r"Compaction is not supported on a CopyOnWrite table", Reason.CONFIG_INVALID),
     (r"Consistent hashing bucket index does not work with COW table", Reason.CONFIG_INVALID),
     (r"NumberFormatException: For input string|Config conflict\(key", Reason.CONFIG_INVALID),
@@ -69,7 +70,7 @@ def refusal(text: str, *, writes: bool = False) -> Rejected | Unsupported | None
     """
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
-    if re.search(r"No valid \w+ merger implementation set", text):
+    if re.search(r"No valid (?:\w+ )?merger implementation set", text):
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
     if re.search(r"1\.x release only supports table version greater than version 6", text):
         return Unsupported("upgrade-from-before-6")  # by way of a release before 1.0, it says

@@ -313,14 +313,20 @@ def request_of(table: Table, params: Params, *, makes_metadata_table: bool = Fal
         settings.pop(_KEEPS_METADATA, None)
     keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
     given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
-    schema = own if keeps or not rows.schema else grown(table, own, given, settings)
+    schema = own if keeps or not rows.schema else grown(table, own, given, settings, operation)
     return writers.Request(operation, records, partitions, schema, settings)
 
 
-def grown(table: Table, own: Schema, given: Schema, settings: Mapping[str, str]) -> Schema:
-    """The table's columns after a write of rows with the given ones."""
+_FILLING = "hoodie.write.set.null.for.missing.columns"
+
+
+def grown(
+    table: Table, own: Schema, given: Schema, settings: Mapping[str, str], operation: writers.Operation
+) -> Schema:
+    """The columns after a write of rows with the given ones; only partial updates leave some out without a request."""
     evolves = switch(settings, "hoodie.schema.on.read.enable")
-    return written_schema(open_table(table).configuration, own, given, evolves=evolves)
+    fills = operation is writers.Operation.PARTIAL_UPDATE or settings.get(_FILLING) == "true"
+    return written_schema(open_table(table).configuration, own, given, evolves=evolves, fills=fills)
 
 
 def input_rows(table: Table, params: Params) -> Rows:

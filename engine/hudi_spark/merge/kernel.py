@@ -171,7 +171,7 @@ def incoming_records(
     `deletes`: rows that remove their key whatever ordering value they have. `missing`: columns that the rows, being
     partial updates, leave out. `keys`: by what versions meet, where that is more than `_hoodie_record_key`.
 
-    Clauses: MG-003, MG-005, MG-008, MG-021.
+    Clauses: MG-003, MG-005, MG-008, MG-021, RM-004.
     """
     count = rows.num_rows
     none = pa.chunked_array([pa.repeat(pa.scalar(value=False), count)])
@@ -179,14 +179,16 @@ def incoming_records(
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
     natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
+    places = pa.chunked_array([pa.arange(0, count)])
     if rule.merger is not None:
-        # A merger sees no other sign that a delete has no ordering value.
+        # To a merger a delete by key is a tombstone, as a log has it: without ordering values and columns.
         ordering = [pc.if_else(unconditional, pa.scalar(None, one.type), one) for one in ordering]
+        places = pc.if_else(unconditional, pa.scalar(None, places.type), places)
     if rule.plain_marks:
         natural = pc.or_(natural, pc.or_(flagged, marked))
     deleted = pc.or_(pc.or_(flagged, marked), unconditional)
     met_by = rows.column(RECORD_KEY) if keys is None else keys
-    columns = [met_by, pa.chunked_array([pa.arange(0, count)]), deleted, natural, *ordering]
+    columns = [met_by, places, deleted, natural, *ordering]
     versions = pa.Table.from_arrays(columns, schema=version_schema(rows.schema, rule))
     return LogRecords(rows, versions, ((missing, count),))
 

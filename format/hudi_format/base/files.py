@@ -14,7 +14,7 @@ from hudi_format.avro.schemas import schema_text
 from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode_bloom_filter
 from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
-from hudi_format.base.parquet_bytes import open_parquet, read_rows
+from hudi_format.base.parquet_bytes import as_instants, columns_of, open_parquet, read_rows
 from hudi_format.base.stored_file import open_stored
 from hudi_format.errors import Reason, UnsupportedFormat, base_file_missing, refusing
 from hudi_format.storage import Storage
@@ -93,11 +93,12 @@ def read_chosen(storage: Storage, path: str, choose: Callable[[pa.Schema], Choic
             columns, expression = choose(orc_schema(tail, path))
             return _bare(tail.nrows) if columns == [] else read_orc_rows(tail, path, columns, expression)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
-        columns, expression = choose(opened.schema_arrow)
+        schema = columns_of(opened)
+        columns, expression = choose(schema)
         if columns == []:
             return _bare(opened.metadata.num_rows)
         if expression is not None:
-            opened.schema_arrow.empty_table().filter(expression)
+            schema.empty_table().filter(expression)
         source.seek(0)
         with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the Parquet data does not decode"):
             return _with_valid_texts(read_rows(opened, source, columns, expression))
@@ -138,7 +139,7 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
         with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", path, None, "the footer's keys are no text"):
             pairs = (opened.metadata.metadata or {}).items()
             keys = {key.decode(): value.decode() for key, value in pairs}
-            return Footer(keys, opened.metadata.num_rows, opened.metadata.num_row_groups, opened.schema_arrow)
+            return Footer(keys, opened.metadata.num_rows, opened.metadata.num_row_groups, columns_of(opened))
 
 
 def _refuse_unbuilt(path: str) -> None:
@@ -164,7 +165,7 @@ class BaseParquet:
     @property
     def schema(self) -> pa.Schema:
         """The columns."""
-        return self._opened.schema_arrow
+        return columns_of(self._opened)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """All values of a column.
@@ -174,7 +175,7 @@ class BaseParquet:
 
         """
         with self._decoding():
-            return _with_valid_texts(self._opened.read(columns=[name])).column(name)
+            return _with_valid_texts(as_instants(self._opened, self._opened.read(columns=[name]))).column(name)
 
     def row_groups(self) -> Iterator[pa.Table]:
         """The rows, group by group.
@@ -185,7 +186,7 @@ class BaseParquet:
         """
         for number in range(self.metadata.num_row_groups):
             with self._decoding():
-                rows = _with_valid_texts(self._opened.read_row_group(number))
+                rows = _with_valid_texts(as_instants(self._opened, self._opened.read_row_group(number)))
             yield rows
 
     @contextmanager

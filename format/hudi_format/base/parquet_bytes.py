@@ -1,7 +1,7 @@
 """Parquet files, read within bounds."""
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +29,9 @@ def read_parquet(  # noqa: PLR0917 - what is read, and how to name what is wrong
     if opened.metadata.num_rows > rows_limit(len(source)):
         raise _exceeded(opened, len(source), clause, file, offset)
     with refusing(reason, clause, file, offset, "the Parquet data does not decode"):
-        return opened.read(columns=None if wanted is None else chosen_names(opened.schema_arrow, wanted))
+        return as_instants(
+            opened, opened.read(columns=None if wanted is None else chosen_names(opened.schema_arrow, wanted))
+        )
 
 
 def chosen_names(schema: pa.Schema, wanted: Collection[str]) -> list[str]:
@@ -65,6 +67,47 @@ def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset:
     return FormatError(Reason.LIMIT_EXCEEDED, clause, file, offset, message)
 
 
+def columns_of(opened: pq.ParquetFile) -> pa.Schema:
+    """The columns; moments of 96 bits state no zone, and all who write them mean instants.
+
+    Clauses: BF-001.
+    """
+    return _with_instants(opened) or opened.schema_arrow
+
+
+def _with_instants(opened: pq.ParquetFile) -> pa.Schema | None:
+    """The columns where moments of 96 bits are among them."""
+    schema = opened.schema_arrow
+    if not any(map(_has_local_moments, schema.types)):
+        return None
+    leaves = [opened.schema.column(each).physical_type == "INT96" for each in range(len(opened.schema))]
+    each = iter(leaves)
+    return pa.schema([field.with_type(_zoned(field.type, each)) for field in schema]) if any(leaves) else None
+
+
+def _has_local_moments(kind: pa.DataType) -> bool:
+    if pa.types.is_nested(kind):
+        return any(_has_local_moments(kind.field(each).type) for each in range(kind.num_fields))
+    return pa.types.is_timestamp(kind) and kind.tz is None
+
+
+def _zoned(kind: pa.DataType, leaves: Iterator[bool]) -> pa.DataType:
+    """A type in which the moments of 96 bits are instants; `leaves` says in order which values are such moments."""
+    if pa.types.is_map(kind):
+        return pa.map_(*(field.with_type(_zoned(field.type, leaves)) for field in (kind.key_field, kind.item_field)))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_zoned(field.type, leaves)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_zoned(kind.value_type, leaves)))
+    return pa.timestamp(kind.unit, "UTC") if next(leaves) else kind
+
+
+def as_instants(opened: pq.ParquetFile, rows: pa.Table) -> pa.Table:
+    """Rows in the types of `columns_of`."""
+    schema = _with_instants(opened)
+    return rows if schema is None else rows.cast(pa.schema(map(schema.field, rows.column_names)))
+
+
 def read_rows(
     opened: pq.ParquetFile, source: Any, columns: Sequence[str] | None, row_filter: pc.Expression | None
 ) -> pa.Table:
@@ -74,7 +117,9 @@ def read_rows(
     if row_filter is None:
         # To hand a few values to other threads takes longer than to decode them.
         threads = sum(metadata.row_group(each).total_byte_size for each in range(metadata.num_row_groups)) > SMALL
-        return opened.read(columns=wanted, use_threads=threads).select(wanted)
+        return as_instants(opened, opened.read(columns=wanted, use_threads=threads).select(wanted))
+    if _with_instants(opened) is not None:
+        return as_instants(opened, opened.read()).filter(row_filter).select(wanted)
     return pq.read_table(
         source, columns=wanted, filters=row_filter, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
     ).select(wanted)

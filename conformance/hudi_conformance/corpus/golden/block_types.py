@@ -1,10 +1,13 @@
-"""Log blocks of other types: the Avro blocks of a stored log file encoded anew, for `GoldenTable.damage`."""
+"""Stored files encoded anew, for `GoldenTable.damage`: Avro blocks of logs as other types, Parquet in other forms."""
 
 import base64
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pyroaring
 from hudi_format.avro.schemas import record_schema
@@ -20,9 +23,25 @@ def as_hfile_blocks(name: str) -> Damage:
     return _encoded(name, _hfile_block)
 
 
-def as_parquet_blocks(name: str) -> Damage:
-    """Put the records of a log file into Parquet blocks."""
-    return _encoded(name, _parquet_block)
+def as_parquet_blocks(name: str, **form: Any) -> Damage:
+    """Put the records of a log file into Parquet blocks; `form` as pyarrow's writer takes it."""
+    return _encoded(name, partial(_parquet_block, form=form))
+
+
+def in_another_form(name: str, row_group_size: int = 100, **form: Any) -> Damage:
+    """Write a base file with other encodings, types of the format or packing; its rows and footer keys stay."""
+
+    def edit(table: Path) -> None:
+        path, sink = table / name, io.BytesIO()
+        opened = pq.ParquetFile(pa.BufferReader(path.read_bytes()))
+        rows = opened.read().replace_schema_metadata(None)
+        keys = {key.decode(): value.decode() for key, value in opened.metadata.metadata.items()}
+        with pq.ParquetWriter(sink, rows.schema, store_schema=False, **form) as writer:
+            writer.write_table(rows, row_group_size)
+            writer.add_key_value_metadata(dict(sorted(keys.items())))
+        path.write_bytes(sink.getvalue())
+
+    return edit
 
 
 def with_positions(name: str, base_instant: str, positions: Sequence[int]) -> Damage:
@@ -51,7 +70,7 @@ def _hfile_block(block: RawBlock, file: str) -> bytes:
     return hfile_block(block.header[HeaderKey.INSTANT_TIME], decode_avro_records(block, file), schema)
 
 
-def _parquet_block(block: RawBlock, file: str) -> bytes:
+def _parquet_block(block: RawBlock, file: str, form: Mapping[str, Any]) -> bytes:
     rows, sink = decode_avro_arrow(block, file).replace_schema_metadata(None), io.BytesIO()
-    pq.write_table(rows, sink, compression="NONE", store_schema=False)
+    pq.write_table(rows, sink, **{"compression": "NONE", "store_schema": False, **form})
     return encode_block(BlockType.PARQUET_DATA, block.header, sink.getvalue())

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hudi_model.configuration import Configuration
 from hudi_model.files import META_FIELDS, BaseFile, Record
 from hudi_model.tables import Footer, OpenTable
@@ -70,3 +71,42 @@ def _hfile_rows_without_meta_fields(original: Function) -> Function:
         return rows.drop_columns([name for name in rows.column_names if name in META_FIELDS])
 
     return bare
+
+
+@mutant(
+    "first-row-group-only",
+    "BF-001",
+    "Of a Parquet file the first group of rows is read.",
+    "hudi_format.base.parquet_bytes.read_rows",
+)
+def _first_row_group_only(original: Function) -> Function:
+    def first_group(opened: Any, *given: Any) -> pa.Table:
+        rows: pa.Table = original(opened, *given)
+        return rows.slice(0, opened.metadata.row_group(0).num_rows if opened.metadata.num_row_groups else 0)
+
+    return first_group
+
+
+@mutant(
+    "far-moments-wrap",
+    "BF-001",
+    "A moment of 96 bits becomes a number of nanoseconds, which far years exceed.",
+    "hudi_format.base.parquet_bytes.read_rows",
+)
+def _far_moments_wrap(original: Function) -> Function:
+    def wrapped(opened: Any, *given: Any) -> pa.Table:
+        rows: pa.Table = original(opened, *given)
+        leaves = [opened.schema.column(at) for at in range(len(opened.schema))]
+        old = {one.path for one in leaves if one.physical_type == "INT96"}
+        for number, name in enumerate(rows.column_names):
+            if name in old:
+                rows = rows.set_column(number, rows.field(number), _by_nanoseconds(rows.column(number)))
+        return rows
+
+    return wrapped
+
+
+def _by_nanoseconds(moments: pa.ChunkedArray) -> pa.ChunkedArray:
+    whole = [None if one is None else one * 1000 for one in moments.cast(pa.int64()).to_pylist()]
+    cut = [None if one is None else (one + 2**63) % 2**64 - 2**63 for one in whole]
+    return pa.chunked_array([pc.divide(pa.array(cut, pa.int64()), 1000).cast(moments.type)])

@@ -248,7 +248,7 @@ def _nothing_deleted_is_committed(_: Function) -> Function:
 
 @mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "writers.written_field")
 def _columns_take_any_type(_: Function) -> Function:
-    return lambda _configuration, own, given, _evolves: given or own
+    return lambda _configuration, own, given, _evolves, _fills: given or own
 
 
 @mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "writers.taken")
@@ -261,22 +261,32 @@ def _numbers_become_texts(original: Function) -> Function:
 
 @mutant("evolution-without-request", "DM-005", "Columns are widened without a request.", "writers.written_field")
 def _evolution_is_not_configured(original: Function) -> Function:
-    return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
+    return lambda configuration, own, given, _evolves, fills: original(configuration, own, given, True, fills)
 
 
 @mutant("evolution-is-ignored", "DM-005", "No column is widened, requested or not.", "writers.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
-    return lambda configuration, own, given, _evolves: original(configuration, own, given, False)
+    return lambda configuration, own, given, _evolves, fills: original(configuration, own, given, False, fills)
+
+
+@mutant(
+    "left-out-columns-are-null",
+    "DM-005",
+    "What rows leave out becomes null without a request.",
+    "writers.written_field",
+)
+def _left_out_columns_are_null(original: Function) -> Function:
+    return lambda configuration, own, given, evolves, _fills: original(configuration, own, given, evolves, True)
 
 
 @mutant(
     "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is requested.", "writers.written_field"
 )
 def _wider_types_lose_values(original: Function) -> Function:
-    def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
+    def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool, fills: bool) -> Field:
         if evolves and given is not None and (own.type, given.type) == ("int64", "float64"):
             return given
-        kept: Field = original(configuration, own, given, evolves)
+        kept: Field = original(configuration, own, given, evolves, fills)
         return kept
 
     return to_doubles

@@ -33,8 +33,11 @@ class Kind:
 
     @property
     def schema(self) -> Schema:
-        """All columns: those with a part in the table, a note, a number, and the mark of a deleted row."""
-        own = {**self.key, **self.part, **self.order}
+        """All columns: those with a part in the table, a note, a number, and the mark of a deleted row.
+
+        Those of partitions stand the other way round than in their paths.
+        """
+        own = {**self.key, **dict(reversed(list(self.part.items()))), **self.order}
         columns = {**own, "note": "string", "score": "int64", MARK: "boolean"}
         return Schema(tuple(Field(name, kind) for name, kind in columns.items()))
 

@@ -2,10 +2,11 @@
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 from hudi_model.files import Field, Schema, Value
 
-from hudi_conformance.corpus.golden import corruption
+from hudi_conformance.corpus.golden import block_types, corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import CITIES, RIDES, fleet, ride, rides, second
@@ -226,3 +227,50 @@ def change_feed(table: GoldenTable) -> None:
         table.damage(corruption.copy(data_path(log), f"{log.name.replace(second(2), second(3))}.cdc"))
     table.snapshot("snapshot", "change feed logs are in no slice", "LF-018", "event-time-ignores-ordering")
     table.slices("slices", "change feed logs are not listed", "LF-018 SL-005", "change-feed-logs-read")
+
+
+_DELTAS = {"ts": "DELTA_BINARY_PACKED", "rider": "DELTA_BYTE_ARRAY"}
+
+
+@golden("v9/mor_parquet_forms", "Parquet files and blocks in forms that other writers give them", merge_on_read(9))
+def parquet_forms(table: GoldenTable) -> None:
+    """Base files and a log block packed by four codecs, with moments of 96 bits, decimals as integers, groups of one or
+    two rows, pages of the second version and encodings by difference; moments of the years 2300 and 9000, late data.
+    """
+    far = {"r01": dt.datetime(2300, 2, 28, tzinfo=dt.UTC), "r11": dt.datetime(9000, 1, 1, 0, 0, 0, 1, tzinfo=dt.UTC)}
+    table.insert(second(1), [{**row, "seen": far.get(str(row["id"]), row["seen"])} for row in fleet(10)])
+    late = [*rides(5, ("r03", "r13"), rider="late"), *rides(20, ("r02", "año-15"), seen=far["r01"])]
+    written = table.upsert(second(2), late)
+    forms: tuple[dict[str, Any], ...] = (
+        {"compression": "ZSTD", "row_group_size": 2, "data_page_version": "2.0", "use_dictionary": False}
+        | {"column_encoding": _DELTAS},
+        {"compression": "SNAPPY", "use_deprecated_int96_timestamps": True, "store_decimal_as_integer": True},
+        {"compression": "LZ4", "use_deprecated_int96_timestamps": True, "row_group_size": 1},
+        {"compression": "GZIP", "store_decimal_as_integer": True, "row_group_size": 2},
+    )
+    for file, form in zip(sorted(table.base_files, key=data_path), forms, strict=True):
+        table.damage(block_types.in_another_form(data_path(file), **form))
+    table.damage(block_types.as_parquet_blocks(data_path(written.log_files[0]), **forms[3]))
+    table.snapshot(
+        "snapshot",
+        "values are those that were written, whatever their form",
+        "BF-001 LF-027 MG-003",
+        "event-time-ignores-ordering first-row-group-only far-moments-wrap",
+    )
+    table.optimized("read-optimized", "base files alone", "BF-001 RD-009", "optimized-reads-logs first-row-group-only")
+    table.snapshot(
+        "filter-moment",
+        "moments of 96 bits are compared as moments",
+        "BF-001 RD-012",
+        "filter-ignored",
+        filter=["seen", ">", "2299-01-01T00:00:00.000000Z"],
+        columns=["id", "seen"],
+    )
+    table.snapshot(
+        "filter-decimal",
+        "decimals that are integers in a file are compared as decimals",
+        "BF-001 RD-012",
+        "filter-ignored",
+        filter=["fare", ">=", "50"],
+        columns=["id", "fare"],
+    )

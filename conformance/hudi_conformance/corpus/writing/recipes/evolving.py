@@ -1,6 +1,7 @@
 """Rows whose columns have other types than the table's."""
 
 from dataclasses import replace
+from typing import Final
 
 from hudi_model.files import Field, Schema
 
@@ -13,7 +14,12 @@ from hudi_conformance.corpus.writing.steps import WritingCase
 
 _EVOLVING = {"hoodie.schema.on.read.enable": "true"}
 _REFUSED = "SCHEMA_INCOMPATIBLE"
-_SEATS = Schema((*RIDES.fields, Field("seats", "int32"), Field("metres", "int64")))
+_SEATS = Schema(
+    (
+        *RIDES.fields,
+        *(Field("seats", "int32"), Field("metres", "int64"), Field("share", "float32")),
+    )
+)
 
 
 def _with(schema: Schema, name: str, kind: str) -> Schema:
@@ -62,15 +68,17 @@ def number_for_a_text_that_orders(case: WritingCase) -> None:
 def widened_on_request(case: WritingCase) -> None:
     """A column gets the wider type that rows bring where that is requested and no value changes.
 
-    Given rides with a column of short integers and one of long ones, one of them updated.
-    When upserts bring longs and doubles in these, without requesting evolution and requesting it.
-    Then only the longs are taken, where they are requested, and the integers that were there are longs.
+    Given rides with columns of short integers, of long ones and of floats, one of them updated.
+    When upserts bring longs and doubles in these, without requesting evolution and requesting it; then doubles for the
+    floats beside a new column in the middle, all in another order.
+    Then only what keeps every value is taken, where it is requested, what was there has the wider types, and columns
+    keep their order and their values.
     """
     case.schema = _SEATS
     case.create()
-    case.write("insert", [ride("r01", 1, seats=4, metres=2**53 + 1), ride("r11", 1, seats=None, metres=7)])
-    first = case.write("upsert", [ride("r11", 2, seats=7, metres=None)])
-    wide = [ride("r01", 2, seats=2**40, metres=9), ride("r02", 2, seats=-1, metres=None)]
+    case.write("insert", [ride("r01", 1, seats=4, metres=2**53 + 1, share=0.1), ride("r11", 1, seats=None, metres=7)])
+    first = case.write("upsert", [ride("r11", 2, seats=7, metres=None, share=-0.0)])
+    wide = [ride("r01", 2, seats=2**40, metres=9, share=0.1), ride("r02", 2, seats=-1, metres=None)]
     longs = _with(_SEATS, "seats", "int64")
     case.write("upsert", wide, schema=longs, reject=_REFUSED)
     doubles = [ride("r01", 2, seats=4, metres=0.5)]
@@ -78,7 +86,47 @@ def widened_on_request(case: WritingCase) -> None:
     case.snapshot()
     case.write("upsert", wide, schema=longs, configs=_EVOLVING)
     case.state()
+    wider = _with(longs, "share", "float64").fields[::-1]
+    mixed = Schema((*wider[:5], Field("gate", "string"), *wider[5:]))
+    more = [ride("r11", 4, share=0.1, gate="é"), ride("r03", 4, seats=2**33, gate=None)]
+    case.write("upsert", more, schema=mixed, configs=_EVOLVING)
+    case.state()
+    case.info()
     case.as_of(first)
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+        case.snapshot()
+
+
+_FILLING: Final = {"hoodie.write.set.null.for.missing.columns": "true"}
+
+
+@writing("evolving/left_out", shapes((6, 9)), "DM-005 DM-004", "left-out-columns-are-null")
+def left_out(case: WritingCase) -> None:
+    """A column that rows leave out is refused, unless nulls are requested in its place.
+
+    Given rides of two cities.
+    When an insert, an upsert and an overwrite bring rides without riders and fares, whose other columns stand in
+    another order, without a word and requesting nulls in their place; at last a new column comes beside the others.
+    Then all are refused without a word; otherwise the rides have nulls there, their other values in place, the rides
+    that nobody wrote keep theirs, and the table has its columns in their order.
+    """
+    first = with_rides(case)
+    lacking = Schema(tuple(one for one in RIDES.fields[::-1] if one.name not in {"rider", "fare"}))
+    for operation in ("insert", "upsert", "insert_overwrite"):
+        case.write(operation, [ride("r01", 20), ride("r03", 20)], schema=lacking, reject=_REFUSED)
+    case.write("insert", [ride("r03", 20), ride("r13", 20)], schema=lacking, configs=_FILLING)
+    second = case.write("upsert", [ride("r01", 30), ride("r12", 30)], schema=lacking, configs=_FILLING)
+    case.state()
+    case.filtered(["rider", "is_null"])
+    grown = Schema((*lacking.fields[:2], Field("gate", "string"), *lacking.fields[2:]))
+    case.write("upsert", [ride("r11", 40, gate="é")], schema=grown, configs=_FILLING)
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    case.write("insert_overwrite", [ride("r02", 5, gate=None)], schema=grown, configs=_FILLING)
+    case.state()
+    case.info()
+    case.past(first, second)
 
 
 @writing("evolving/fixed_columns", shapes(versions=(6, 9)), "DM-005", "keys-are-widened")

@@ -8,6 +8,7 @@ from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, s
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _FIRST = ("r01", "r02", "r11", "año-15")
+_NO_META_FIELDS = {"hoodie.populate.meta.fields": "false"}
 
 
 def with_rides(case: WritingCase) -> Done:
@@ -249,18 +250,35 @@ def rows_of_one_key(case: WritingCase) -> None:
     case.slices()
 
 
-@writing("single/inserts_are_not_combined", shapes(versions=(9,)), "OW-019 OW-015", "inserts-are-combined")
+@writing(
+    "single/inserts_are_not_combined",
+    (
+        *shapes((9,)),
+        *shapes((6,), (COW,), properties=_NO_META_FIELDS, label="without_meta"),
+        *shapes((9,), properties=_NO_META_FIELDS, label="without_meta"),
+    ),
+    "OW-019 OW-015",
+    "inserts-are-combined",
+)
 def inserts_are_not_combined(case: WritingCase) -> None:
-    """Rows of one insert with the same key stand beside each other by default.
+    """Rows of one insert with the same key stand beside each other by default, also where no meta field has their key.
 
     Given a table with rides.
-    When an insert brings a key twice, and another does so with combining requested.
-    Then the first key is there twice, and the second once.
+    When an insert brings a key twice, and another does so with combining requested; two bulk inserts do the same, and
+    an upsert brings the combined ones.
+    Then each of the first keys is there twice, and the others once, under their own keys.
     """
+    combining = {"hoodie.combine.before.insert": "true"}
+    has_keys = not case.shape.label
     with_rides(case)
-    case.write("insert", [ride("r03", 20), ride("r03", 30)])
-    case.write("insert", [ride("r04", 20), ride("r04", 30)], configs={"hoodie.combine.before.insert": "true"})
-    case.snapshot()
+    for operation, plain, combined in (("insert", "r03", "r04"), ("bulk_insert", "r13", "r14@lima")):
+        case.write(operation, [*rides(20, (plain, "駅-06")), ride(plain, 30)])
+        case.write(
+            operation, [ride(combined, 30), ride(combined, 20, rider="older"), ride("año-15", 5)], configs=combining
+        )
+        case.snapshot(meta_columns=has_keys)
+    case.write("upsert", rides(40, ("r04", "r14@lima"), rider="upserted"))
+    case.snapshot(meta_columns=has_keys)
 
 
 @writing(
@@ -273,13 +291,14 @@ def upsert_by_commit_time(case: WritingCase) -> None:
     """Where commit time decides, the last write stands.
 
     Given rides of two cities, merged by commit time.
-    When an upsert brings one of them with an older ordering value.
-    Then it stands.
+    When an upsert brings one of them with an older ordering value, and one column of what came is requested.
+    Then it stands, and is what came.
     """
-    with_rides(case)
+    first = with_rides(case)
     case.write("upsert", [ride("r01", 5, rider="last")])
     case.snapshot()
     case.slices()
+    case.query("read_incremental", begin=first.bound, columns=["rider"])
     case.shows("OW-016" if case.is_mor else "OW-015")
 
 
@@ -639,16 +658,30 @@ def overwrite_then_insert(case: WritingCase) -> None:
     case.state()
 
 
-@writing("single/partition_letters", shapes(), "DM-031 SL-020", "backslashes-make-folders")
+_ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
+
+
+@writing(
+    "single/partition_letters",
+    (*shapes(), *shapes((6, 9), properties=_ENCODED, label="encoded")),
+    "DM-031 SL-020",
+    "",
+)
 def partition_letters(case: WritingCase) -> None:
     """A backslash, a percent sign, a blank or a line's end in a partition value is a letter of its folder's name.
 
-    Given rides of two cities.
-    When rides of cities with such names are written and changed, and one of them by a delete.
-    Then each city is a folder of its own, and later writes go on.
+    Given rides of two cities, in a table that encodes paths or does not.
+    When rides of cities with such names are written and changed, and one of them by a delete; where paths are encoded
+    rides of cities, too, whose names hold every sign that has a meaning somewhere.
+    Then each city is a folder of its own, or its signs are as the encoding spells them, and later writes go on.
     """
     with_rides(case)
-    cities = ("os\\lo", "..\\lima", "li%20ma", " o", "a\nb")
+    cities: tuple[str, ...] = ("os\\lo", "..\\lima", "li%20ma", " o", "a\nb")
+    if case.shape.label:
+        case.shows("DM-032", "paths-unencoded")
+        cities = ("50% / a=b", "<http://x.org/ü?q=1&r#s>", "li%20ma", "a+b c~d", "{[(|)]}^`;@$!'\"*,", "\x7f\t")
+    else:
+        case.shows(kills="backslashes-make-folders")
     many = [{**ride(f"p{number}", 10), "city": city} for number, city in enumerate(cities)]
     case.write("upsert", many)
     case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many[:3]])

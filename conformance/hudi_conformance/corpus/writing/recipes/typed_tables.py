@@ -1,11 +1,15 @@
 """One life of tables whose keys, partitions and ordering values are of many types: without indexes, and with all."""
 
+import datetime as dt
+from decimal import Decimal
 from typing import Any, Final
 
-from hudi_model.files import Field, Schema
+from hudi_model.files import Field, Schema, Value
+from hudi_model.merging import COUNTER, DELETE_AT_ZERO, SET_UNION, RecordMerger
 
 from hudi_conformance.corpus.golden.recipes.schemas import ALL_TYPES, row_of_all_types
 from hudi_conformance.corpus.golden.rides import Row
+from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
@@ -178,38 +182,103 @@ def started_in_bulk(case: WritingCase) -> None:
     case.state()
 
 
+_NESTED: Final = Schema(
+    (
+        Field("id", "string"),
+        Field("city", "string"),
+        Field("ts", "int64"),
+        Field("old", "timestamp-micros"),
+        Field("ones", "list<struct<it:string>>"),
+        Field("held", "struct<stops:list<struct<it:int32>>>"),
+        Field("grid", "list<list<int64>>"),
+        Field("times", "map<string,list<timestamp-micros>>"),
+        Field("prices", "map<string,struct<amount:decimal(20,4),day:date>>"),
+        Field("deep", "struct<inner:struct<share:float32,local:local-timestamp-micros>,raw:list<binary>>"),
+    )
+)
+_YEARS: Final = (1900, 1969, 1970, 2261, 2263, 9999)
+
+
+def _nested_row(key: str, city: str, ts: int, number: int) -> Row:
+    """A row by its number: each column is null for some, and others hold nulls or nothing at every depth."""
+    moment = dt.datetime(_YEARS[number % 6], 10, 4, 23, 59, 59, 999_000 + number, tzinfo=dt.UTC)
+    ones: tuple[Value, ...] = (None, [], [None], [{"it": None}], [{"it": f"é{number}"}, None, {"it": ""}])
+    stops: tuple[Value, ...] = ([{"it": number}, {"it": None}], None, [], [None])
+    grid: tuple[Value, ...] = ([[number, None], [], None], None, [[]], [[-(2**63)], [2**63 - 1]])
+    times: tuple[Value, ...] = ({"ä": [moment, None], "": []}, {"z": None}, {}, None)
+    prices: tuple[Value, ...] = (
+        {"a": {"amount": Decimal("-1234567890123456.7890"), "day": dt.date(1969, 12, 31)}, "b": None},
+        {"c": {"amount": None, "day": None}},
+        None,
+    )
+    inner: Value = {"share": number / 8, "local": moment.replace(tzinfo=None)}
+    deep: tuple[Value, ...] = (
+        {"inner": inner, "raw": [b"", bytes([number, 255]), None]},
+        {"inner": None, "raw": None},
+        None,
+        {"inner": {"share": None, "local": None}, "raw": []},
+    )
+    return {
+        "id": key,
+        "city": city,
+        "ts": ts,
+        "old": moment,
+        "ones": ones[number % 5],
+        "held": None if number % 5 == 2 else {"stops": stops[number % 4]},
+        "grid": grid[number % 4],
+        "times": times[number % 4],
+        "prices": prices[number % 3],
+        "deep": deep[number % 4],
+    }
+
+
+_FEED: Final = {"hoodie.table.cdc.enabled": "true"}
+
+
 @writing(
     "typed/every_type",
-    (*shapes((6, 9)), *shapes((8,), (MOR,)), *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs")),
+    (
+        *shapes((6, 9)),
+        *shapes((8,), (MOR,)),
+        *shapes((9,), (MOR,), configs=PARQUET_LOGS, label="parquet_logs"),
+        *shapes((6,), label="nested"),
+        *shapes((8,), (MOR,), configs=PARQUET_LOGS, label="nested"),
+        *shapes((9,), properties=_FEED, partition_by=(), label="nested"),
+    ),
     "BF-001 LF-007 DM-001 CL-004 CP-007",
     "event-time-ignores-ordering",
 )
 def every_type(case: WritingCase) -> None:
     """Values of every logical type, nested ones too, come through writes, logs, compactions and clusterings.
 
-    Given rows with lists, maps and structs, nulls within them, and the ends of ranges.
+    Given rows with lists, maps and structs, nulls within them, and the ends of ranges; or columns nested twice, lists
+    of structs with one field, and moments of the years 1900 to 9999, some in tables with a change feed.
     When they are updated in time and late, deleted, compacted, updated again and clustered.
-    Then each value is read as it was written, now and at each time before.
+    Then each value is read as it was written, now, at each time before and in the changes.
     """
-    case.schema = ALL_TYPES
+    nested = case.shape.label == "nested"
+    case.schema, row = (_NESTED, _nested_row) if nested else (ALL_TYPES, row_of_all_types)
     case.create()
     keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
-    first = case.write("insert", [row_of_all_types(key, city, 10, number) for number, (key, city) in enumerate(keys)])
-    updates = [
-        row_of_all_types(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])
-    ]
+    first = case.write("insert", [row(key, city, 10, number) for number, (key, city) in enumerate(keys)])
+    updates = [row(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])]
     second = case.write("upsert", updates)
     case.state()
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
-    third = case.write("upsert", [row_of_all_types("t6", "oslo", 30, 1), row_of_all_types("t9", "lima", 30, 4)])
-    fourth = case.write("delete", [row_of_all_types("t3", "lima", 40, 2)])
+    third = case.write("upsert", [row("t6", "oslo", 30, 1), row("t9", "lima", 30, 4)])
+    fourth = case.write("delete", [row("t3", "lima", 40, 2)])
     case.snapshot()
+    if case.shape.properties:
+        case.changes(None)
     case.run("clustering", CLUSTERING_DUE)
     case.state()
     case.past(first, second, third, fourth)
-    case.filtered(["small", "<", 0])
-    case.filtered(["and", ["tags", "is_null"], ["single", ">=", 0]])
+    wanted: tuple[Any, ...] = (["small", "<", 0], ["and", ["tags", "is_null"], ["single", ">=", 0]])
+    if nested:
+        wanted = (["old", "<", "1970-01-01T00:00:00.000000Z"], ["and", ["ones", "is_null"], ["held", "is_not_null"]])
+    for form in wanted:
+        case.filtered(form)
     case.sound()
 
 
@@ -310,14 +379,19 @@ _NAMED: Final = Schema(
     (
         Field("who", "struct<id:string,city:string>"),
         Field("at", "struct<ts:int64,zone:string>"),
+        Field("id", "string"),
+        Field("city", "string"),
+        Field("ts", "int64"),
         Field("note", "string"),
     )
 )
 _INSIDE: Final[dict[str, Any]] = {"record_key": ("who.id",), "partition_by": ("who.city",), "ordering": ("at.ts",)}
 
 
-def _named(key: str, city: str, ts: int | None, note: str) -> Row:
-    return {"who": {"id": key, "city": city}, "at": {"ts": ts, "zone": None}, "note": note}
+def _named(key: str, city: str, ts: int, note: str) -> Row:
+    """A row by its parts; columns of the same names hold what would make other rows, folders and winners of them."""
+    other: Row = {"id": f"k{ts % 7}", "city": {"oslo": "lima"}.get(city, "oslo"), "ts": -ts}
+    return {"who": {"id": key, "city": city}, "at": {"ts": ts, "zone": None}, **other, "note": note}
 
 
 @writing(
@@ -327,11 +401,12 @@ def _named(key: str, city: str, ts: int | None, note: str) -> Row:
     "event-time-ignores-ordering",
 )
 def parts_of_structs(case: WritingCase) -> None:
-    """Keys, partitions and ordering values may be parts of structs.
+    """Keys, partitions and ordering values may be parts of structs, also where columns have the names of the parts.
 
-    Given rows whose key and city are parts of one struct, and whose ordering value is part of another.
+    Given rows whose key and city are parts of one struct, and whose ordering value is part of another, beside columns
+    of the same names with other values.
     When updates come in time, late and tied, rows are deleted, and in logs compacted, and rows come again.
-    Then each key is one row in its partition, with the newest of its versions.
+    Then each key is one row in its partition, with the newest of its versions, and filters on the columns find theirs.
     """
     case.schema = _NAMED
     case.create()
@@ -348,4 +423,71 @@ def parts_of_structs(case: WritingCase) -> None:
     case.snapshot(columns=["note"], meta_columns=False)
     case.past(first, second, third, fourth)
     case.filtered(["who", "is_not_null"])
+    for form in (["city", "=", "oslo"], ["id", "=", "k3"], ["ts", "<", -15]):
+        case.filtered(form)
     case.sound()
+
+
+_COUNTED: Final = Schema(
+    (
+        *(Field("id", "string"), Field("city", "string"), Field("ts", "int64")),
+        *(Field("name", "string"), Field("count", "int64"), Field("tags", "list<string>")),
+    )
+)
+
+
+def _merged_by(merger: RecordMerger, column: str, label: str) -> tuple[TableShape, ...]:
+    stated = {
+        "hoodie.record.merge.strategy.id": merger.strategy,
+        "hoodie.record.merge.property.hudi.conformance.columns": column,
+    }
+    traits: dict[str, Any] = {"merge_mode": "CUSTOM", "properties": stated, "label": label}
+    return (*shapes((9,), **traits), *shapes((8,), (MOR,), **traits))
+
+
+def _counted(key: str, ts: int, count: int | None, *tags: str) -> Row:
+    return {
+        "id": key,
+        "city": ("oslo", "lima")[ord(key) % 2],
+        "ts": ts,
+        "name": f"at {ts}",
+        "count": count,
+        "tags": [*tags],
+    }
+
+
+@writing(
+    "typed/merged_by_mergers",
+    (
+        *_merged_by(COUNTER, "count", "counter"),
+        *_merged_by(DELETE_AT_ZERO, "count", "at_zero"),
+        *_merged_by(SET_UNION, "tags", "union"),
+    ),
+    "RM-001 RM-002 RM-003 OW-003 CL-004",
+    "merger-takes-newer",
+)
+def merged_by_mergers(case: WritingCase) -> None:
+    """Whoever writes, compacts or clusters a table with a merger merges by it.
+
+    Given rows that are merged by a sum, by one that deletes at zero, or by the union of lists.
+    When upserts change them, a compaction and a clustering write them anew, one is deleted and comes again.
+    Then each row is what the merger makes of all its versions, now, as of each write and in ranges.
+    """
+    case.schema = _COUNTED
+    case.create()
+    first = case.write("insert", [_counted(key, 10, number, key) for number, key in enumerate("abcdef")])
+    second = case.write(
+        "upsert",
+        [_counted("b", 20, 10, "x", "é"), _counted("c", 5, -2, "a"), _counted("d", 20, None), _counted("g", 20, 7)],
+    )
+    case.state()
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+        case.optimized()
+    third = case.write("delete", [_counted("e", 30, 1)])
+    fourth = case.write("upsert", [_counted("e", 40, 1, "e"), _counted("c", 40, 5, "z"), _counted("f", 9, -5)])
+    case.state()
+    case.run("clustering", CLUSTERING_DUE)
+    case.state()
+    case.past(first, second, third, fourth)
+    case.filtered(["count", ">", 5])
