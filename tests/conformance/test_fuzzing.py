@@ -32,7 +32,7 @@ EVENT_TIME = Limits(versions=(9,), table_types=(MOR,), refusals=False, change_fe
 
 def late_row() -> WriteCase:
     """A row that comes late: event time keeps the one that is there."""
-    shape = TableShape(9, "MERGE_ON_READ", ordering=("ts",), merge_mode="EVENT_TIME_ORDERING")
+    shape = TableShape(9, "MERGE_ON_READ", ordering=("ts",), merge_mode="EVENT_TIME_ORDERING", columns=COLUMNS)
     first = Step("insert", COLUMNS, (("ř1", 5, "new"), ("r2", 5, "other")))
     return WriteCase(shape, (first, Step("upsert", COLUMNS, (("ř1", 3, "late"),))))
 

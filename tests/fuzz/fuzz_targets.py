@@ -43,9 +43,11 @@ def log_file(data: bytes) -> None:
         deletes.decode_deletes,
         changes.decode_changes,
     )
-    for block in each_block(data):
+    found = list(each_block(data))
+    for block in found:
         for decode in decoders:
             allowed(decode, block, "f")
+    allowed(content.decode_arrows, found, ["f"] * len(found))
 
 
 def block_contents(kind: blocks.BlockType) -> tuple[bytes, ...]:
@@ -277,6 +279,7 @@ TARGETS: tuple[Target, ...] = (
             content.decode_avro_records,
             content.decode_avro_arrow,
             content.decode_arrow,
+            content.decode_arrows,
             content.decode_parquet_block,
             content.decode_command,
             deletes.decode_deletes,

@@ -201,7 +201,9 @@ def decode_arrow(block: RawBlock, file: str, wanted: Collection[str] | None = No
     return decode_avro_arrow(block, file, wanted=wanted)
 
 
-def decode_arrows(blocks: Sequence[RawBlock], files: Sequence[str], wanted: Collection[str]) -> Sequence[pa.Table]:
+def decode_arrows(
+    blocks: Sequence[RawBlock], files: Sequence[str], wanted: Collection[str] | None = None
+) -> Sequence[pa.Table]:
     """The same of each of several blocks; records of one Avro schema are decoded together, as they are few in each."""
     alike: dict[tuple[str, int], list[int]] = {}
     size = 0
@@ -218,7 +220,7 @@ def decode_arrows(blocks: Sequence[RawBlock], files: Sequence[str], wanted: Coll
     ]
 
 
-def _decoded_together(blocks: Sequence[RawBlock], schema: str, wanted: Collection[str]) -> Sequence[pa.Table]:
+def _decoded_together(blocks: Sequence[RawBlock], schema: str, wanted: Collection[str] | None) -> Sequence[pa.Table]:
     """The records of blocks of one schema; nothing where some do not decode: one by one they say which, and why."""
     try:
         tables = _decode_columns(blocks, _known_form(schema), wanted) or ()
