@@ -70,17 +70,11 @@ class ApacheHudi:
 
     def read_optimized(self, request: Request) -> Answer:
         """Rows of base files only."""
-        options = {"hoodie.datasource.query.type": "read_optimized"}
-        if request.params.get("as_of") is not None:
-            options["as.of.instant"] = str(request.params["as_of"])
-        return self._read(request, options)
+        return self._read(request, {"hoodie.datasource.query.type": "read_optimized", **_as_of(request.params)})
 
     def read_unmerged(self, request: Request) -> Answer:
         """Every row of base files and logs as it was written."""
-        options = {"hoodie.datasource.merge.type": "skip_merge"}
-        if request.params.get("as_of") is not None:
-            options["as.of.instant"] = str(request.params["as_of"])
-        return self._read(request, options)
+        return self._read(request, {"hoodie.datasource.merge.type": "skip_merge", **_as_of(request.params)})
 
     def read_incremental(self, request: Request) -> Answer:
         """Rows changed after `begin` and up to `end`; a range without rows has the table's columns all the same."""
@@ -159,6 +153,10 @@ class ApacheHudi:
             raise RuntimeError(f"Spark wrote {len(parts)} files where one was requested")
         warnings = notices.corrupt_blocks(notices.log_after(self._scratch, before), request.table)
         return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
+
+
+def _as_of(params: Mapping[str, Any]) -> dict[str, str]:
+    return {} if params.get("as_of") is None else {"as.of.instant": str(params["as_of"])}
 
 
 def _range_options(params: Mapping[str, Any]) -> dict[str, str]:

@@ -36,7 +36,6 @@ _PLAIN = {
     # Writers of one process share the lock that the process has; only those take it that may not be alone.
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
 }
-_WRITES = {"commit", "deltacommit", "replacecommit"}
 _GENERATORS = {
     "SIMPLE": "SimpleKeyGenerator",
     "COMPLEX": "ComplexKeyGenerator",
@@ -225,9 +224,8 @@ def _newest(session: Any, table: Path, operation: str) -> Answer:
     """
     timeline = hudi_views.timeline(session, table)
     merges = "deltacommit" in {one["action"] for one in timeline}
-    services = {"commit"} if merges else set()
-    services |= set() if operation.startswith(("insert_overwrite", "delete_partition")) else {"replacecommit"}
-    writes = _WRITES - services
+    replaces = operation.startswith(("insert_overwrite", "delete_partition"))
+    writes = {"deltacommit" if merges else "commit", *(["replacecommit"] if replaces else [])}
     completed = [one for one in timeline if one["state"] == "COMPLETED" and one["action"] in writes]
     if not completed:
         return ValueAnswer({"requested": None, "completed": None, "action": None})

@@ -100,17 +100,21 @@ def execute_plan(table: Table, requested: InstantTime, completed: InstantTime) -
         Rejection: INSTANT_NOT_FOUND where no plan of this instant waits.
 
     """
-    for one in open_table(table).timeline.instants:
-        if one.requested == requested and one.state < State.COMPLETED and _is_plan(table, one):
+    for one in _waiting(table):
+        if one.requested == requested:
             done: Effects = CARRIED_OUT[one.action].execute(table, requested, completed)
             return done
     raise Rejection(Reason.INSTANT_NOT_FOUND, "TL-003", requested, "no plan of this instant waits")
 
 
-def is_plan_of(service: str, table: Table, instant: Instant) -> bool:
-    """Whether an instant is a plan of a service that waits."""
-    waits = instant.state < State.COMPLETED and _is_plan(table, instant)
-    return waits and CARRIED_OUT[instant.action] is PLANNED[service]
+def waiting_plans(service: str, table: Table) -> list[InstantTime]:
+    """The plans of a service that wait, oldest first."""
+    return [one.requested for one in _waiting(table) if CARRIED_OUT[one.action] is PLANNED[service]]
+
+
+def _waiting(table: Table) -> list[Instant]:
+    instants = open_table(table).timeline.instants
+    return [one for one in instants if one.state < State.COMPLETED and _is_plan(table, one)]
 
 
 def _is_plan(table: Table, instant: Instant) -> bool:

@@ -28,7 +28,7 @@ from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.bridge.performing import Site, perform
 from hudi_conformance.bridge.schemas import column_of, model_schema
-from hudi_conformance.bridge.services import AFTER_WRITES, SERVICES, Call, execute_plan, is_plan_of, schedule_plan
+from hudi_conformance.bridge.services import AFTER_WRITES, SERVICES, Call, execute_plan, schedule_plan, waiting_plans
 from hudi_conformance.bridge.storing import store
 
 Params = Mapping[str, Any]
@@ -130,22 +130,28 @@ def serve(session: Session, path: Path, params: Params) -> None:
     """
     settings = settings_of(params)
     for name, (runs, plans) in AFTER_WRITES.items():
-        if name == "archive":
-            if switched_on(settings, runs):
-                service(session, path, {**params, "name": name})
-            continue
-        opened = open_table(load(path))
-        if name == "compaction" and not opened.configuration.merge_on_read:
-            continue
-        waiting = [one.requested for one in opened.timeline.instants if is_plan_of(name, load(path), one)]
-        if switched_on(settings, runs):
-            for requested in waiting:
-                execute(session, path, {**params, "requested": requested})
-            planned = schedule(session, path, {**params, "service": name})["requested"]
-            if planned:
-                execute(session, path, {**params, "requested": planned})
-        elif switched_on(settings, plans) and not waiting:
-            schedule(session, path, {**params, "service": name})
+        carries_out = switched_on(settings, runs)
+        if carries_out and name == "archive":
+            service(session, path, {**params, "name": name})
+        elif carries_out or switched_on(settings, plans):
+            serve_planned(session, path, {**params, "service": name}, carries_out=carries_out)
+
+
+def serve_planned(session: Session, path: Path, params: Params, *, carries_out: bool) -> None:
+    """A service that plans first, after a write; only its plan, unless one waits, where it is not carried out."""
+    name, table = str(params["service"]), load(path)
+    if name == "compaction" and not open_table(table).configuration.merge_on_read:
+        return
+    waiting = waiting_plans(name, table)
+    if not carries_out:
+        if not waiting:
+            schedule(session, path, params)
+        return
+    for requested in waiting:
+        execute(session, path, {**params, "requested": requested})
+    planned = schedule(session, path, params)["requested"]
+    if planned:
+        execute(session, path, {**params, "requested": planned})
 
 
 def switched_on(settings: Mapping[str, str], name: str) -> bool:

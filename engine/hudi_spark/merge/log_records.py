@@ -239,13 +239,12 @@ def decode_log_records(
     positions: list[pa.Array | None] = []
     count = 0
     marks = frozenset({DELETED_FIELD, OPERATION_FIELD, rule.delete_field or DELETED_FIELD})
-    data = [one for one in blocks if one.block.type is not BlockType.DELETE]
-    decoded_blocks = _decoded(data, schema, columns, marks)
+    decoded_blocks = _decoded(blocks, schema, columns, marks)
     for one in blocks:
         if one.block.type is BlockType.DELETE:
             versions.append(_deletes(one, schema, keys, rule))
         else:
-            decoded = next(decoded_blocks)
+            _, decoded = next(decoded_blocks)
             conformed = columns.conform(decoded, schema, one.file, one.instant)
             rows.append(conformed)
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))
@@ -266,18 +265,19 @@ def decode_rows(blocks: Sequence[LocatedBlock], schema: pa.Schema, columns: Slic
     Clauses: LF-007, LF-013, LF-025, DM-004, RD-019.
 
     """
-    data = [one for one in blocks if one.block.type is not BlockType.DELETE]
-    for one, decoded in zip(data, _decoded(data, schema, columns), strict=True):
+    for one, decoded in _decoded(blocks, schema, columns):
         yield columns.conform(decoded, schema, one.file, one.instant)
 
 
 def _decoded(
-    data: Sequence[LocatedBlock], schema: pa.Schema, columns: SliceColumns, marks: frozenset[str] = frozenset()
-) -> Iterator[pa.Table]:
-    """The records of data blocks, one block after the other; those beside each other that read alike together."""
+    blocks: Sequence[LocatedBlock], schema: pa.Schema, columns: SliceColumns, marks: frozenset[str] = frozenset()
+) -> Iterator[tuple[LocatedBlock, pa.Table]]:
+    """The data blocks, each with its records; those beside each other that read alike are decoded together."""
+    data = (one for one in blocks if one.block.type is not BlockType.DELETE)
     for names, together in groupby(data, lambda one: frozenset(columns.names(schema, one.instant))):
         found = list(together)
-        yield from decode_arrows([one.block for one in found], [one.file for one in found], names | marks)
+        tables = decode_arrows([one.block for one in found], [one.file for one in found], names | marks)
+        yield from zip(found, tables, strict=True)
 
 
 def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:
