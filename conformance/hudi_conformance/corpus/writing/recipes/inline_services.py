@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -42,6 +43,31 @@ def compaction(case: WritingCase) -> None:
     case.write("upsert", rides(40, ("r02", "r11")))
     case.optimized()
     case.write("delete", rides(None, ("r03",)))
+    case.state()
+
+
+@writing(
+    "inline/compaction_beside_clusterings",
+    shapes(types=(MOR,), configs={**_COMPACTS, "hoodie.compact.inline.max.delta.commits": "3"}),
+    "CP-008 CP-015",
+    "compactions-are-always-due",
+)
+def compaction_beside_clusterings(case: WritingCase) -> None:
+    """A clustering is no compaction: deltacommits are counted on past it.
+
+    Given a table whose writer is to compact after three deltacommits.
+    When rides are inserted, updated and clustered, and updated twice more.
+    Then the first write after the clustering is followed by a compaction, and the second is not.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.run("clustering", CLUSTERING_DUE)
+    case.timeline()
+    case.write("upsert", rides(30, ("r01", "r12")))
+    case.timeline()
+    case.optimized()
+    case.write("upsert", rides(40, ("r02",)))
     case.state()
 
 
