@@ -1,7 +1,7 @@
 """Writers that died: what they leave does not count, a rollback takes it away, and a live writer is left alone."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
-from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.recipes.single_writes import BUCKETS, with_rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -60,6 +60,36 @@ def failed_delete(case: WritingCase) -> None:
     case.snapshot()
     case.service("rollback", instant=failed.requested)
     case.state()
+
+
+@writing(
+    "recovery/failed_first_of_a_bucket",
+    shapes(versions=(6, 9), configs={**_SHARED, **BUCKETS}),
+    "RB-001 RB-006 OW-022 OW-023",
+    "new-bucket-group-each-time",
+)
+def failed_first_of_a_bucket(case: WritingCase) -> None:
+    """A bucket that only a failed write has opened is opened by the next one, and has one file group.
+
+    Given a writer that died after it had staged the first rides of a city and another version of a known one.
+    When a writer brings rides of that city, the failed write is rolled back, and they are updated.
+    Then they are there once, in one file group a bucket, and what the failed write brought is not.
+    """
+    case.create()
+    case.write("bulk_insert", rides(10, ("r01", "r02", "r11")))
+    failed = case.begin("failed", "upsert", rides(30, ("a@bergen", "b@bergen", "r01"), rider="failed"), process=2)
+    case.stage("failed")
+    case.end_process(2)
+    case.write("upsert", rides(20, ("a@bergen", "c@bergen")))
+    case.snapshot()
+    case.timeline()
+    case.service("rollback", instant=failed.requested)
+    case.write("upsert", rides(40, ("a@bergen", "b@bergen", "r01")))
+    case.snapshot()
+    case.timeline()
+    if not case.is_mor:
+        case.slices()
+    case.sound()
 
 
 @writing("recovery/failed_beside_live", _FEW, "RB-006 RB-009", "rollback-is-no-action")
