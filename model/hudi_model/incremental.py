@@ -1,6 +1,6 @@
 """Queries over a range of time: the merged rows that its writes brought, and every change that they made."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from hudi_model.actions import CommitMetadata, Instant, State
@@ -159,9 +159,8 @@ def rows_of_range(
     Clauses: IN-001, IN-004.
     """
     earlier = earlier_rows(view, found, time_range, schema)
-    changed = tuple(
-        row for row in read_slice(view, found, schema) if counts(commit_of(row)) or is_another(row, earlier)
-    )
+    rows = read_slice(view, found, schema)
+    changed = tuple(one for one in rows if counts(commit_of(one)) or is_another(one, earlier))
     if view.readings.incremental_merge is Reading.TEXT or is_completing(view, found, counts):
         return changed
     keys = set(map(record_key, changed))
@@ -179,15 +178,17 @@ def record_key(row: Record) -> str:
     return str(row.values.get("_hoodie_record_key"))
 
 
-def is_another(row: Record, earlier: Mapping[str, Record] | None) -> bool:
-    """Whether a row is not the one that its key had before; what is not known of before is taken for the same.
+def is_another(row: Record, earlier: frozenset[object] | None) -> bool:
+    """Whether no row of before was this one; what is not known of before is taken for the same.
 
     Clauses: IN-001, CD-004.
     """
-    if earlier is None:
-        return False
-    before = earlier.get(record_key(row))
-    return before is None or commit_of(before) != commit_of(row) or own_values(before) != own_values(row)
+    return earlier is not None and state_of(row) not in earlier
+
+
+def state_of(row: Record) -> tuple[str, Value, str]:
+    """The key of a row, its commit time and its own values."""
+    return record_key(row), commit_of(row), own_values(row)
 
 
 def own_values(row: Record) -> str:
@@ -198,8 +199,8 @@ def own_values(row: Record) -> str:
     return repr(sorted((name, value) for name, value in row.values.items() if name not in META_FIELDS))
 
 
-def earlier_rows(view: View, found: FileSlice, time_range: TimeRange, schema: Schema) -> Mapping[str, Record] | None:
-    """The rows by key, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
+def earlier_rows(view: View, found: FileSlice, time_range: TimeRange, schema: Schema) -> frozenset[object] | None:
+    """The rows, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
 
     Rows change under their commit time where logs are merged, or versions complete each other, and nowhere else; there
     is no state to compare with where the begin is open, or nothing of the range was written to the group.
@@ -209,11 +210,8 @@ def earlier_rows(view: View, found: FileSlice, time_range: TimeRange, schema: Sc
     Clauses: IN-001, IN-007.
     """
     groups = origins_within(view, group_of(found), time_range)
-    if (
-        time_range.begin is None
-        or not groups
-        or not (view.configuration.table_type == "MERGE_ON_READ" or completes(view))
-    ):
+    in_place = view.configuration.table_type == "MERGE_ON_READ" or completes(view)
+    if time_range.begin is None or not groups or not in_place:
         return None
     before = view_at_end(view.table, time_range.begin, view.readings)
     try:
@@ -222,13 +220,13 @@ def earlier_rows(view: View, found: FileSlice, time_range: TimeRange, schema: Sc
         if completes(view):
             raise
         return None
-    return {record_key(row): row for one in slices for row in read_slice(before, one, schema)}
+    return frozenset(state_of(row) for one in slices for row in read_slice(before, one, schema))
 
 
 def origins_within(view: View, group: GroupId, time_range: TimeRange) -> frozenset[GroupId]:
     """The file groups whose rows a group may have at the end of a range: itself, and those that were clustered into it.
 
-    Nothing where no write or service of the range touched it.
+    Nothing where no write or service of the range touched it. A clustering moves no row into another partition.
 
     Clauses: IN-001, IN-005.
     """
@@ -239,7 +237,6 @@ def origins_within(view: View, group: GroupId, time_range: TimeRange) -> frozens
         content = commit_metadata(one)
         if (origins | {group}) & groups_of(content):
             origins |= {group} | (content.replaced if content.operation in KEEPS_SCHEMA else frozenset())
-    # A clustering may replace groups of several partitions; it moves no row into another one.
     return frozenset(one for one in origins if one[0] == group[0])
 
 

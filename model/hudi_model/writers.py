@@ -273,10 +273,13 @@ def written_schema(configuration: Configuration, own: Schema, given: Schema, *, 
 def written_field(configuration: Configuration, own: Field, given: Field | None, evolves: bool, fills: bool) -> Field:
     """A column of the table after a write.
 
-    Raises: SCHEMA_INCOMPATIBLE; unsupported `schema-evolution`.
+    Raises: SCHEMA_INCOMPATIBLE; KEY_MISSING for one that keys are made of; unsupported `schema-evolution`.
 
-    Clauses: DM-005.
+    Clauses: DM-002, DM-005.
     """
+    keyed = {one.partition(".")[0] for one in (*configuration.record_key, *configuration.partition_by)}
+    if given is None and own.name in keyed:
+        raise Rejection(Reason.KEY_MISSING, "DM-002", own.name, "the rows have no such column")
     if fills if given is None else taken(configuration, own, given):
         return own
     if given and evolves and not is_fixed(configuration, own) and given.type in WIDENS.get(own.type, ()):

@@ -10,6 +10,7 @@ from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalFie
 from hudi_spark import HudiError
 from hudi_spark.schema import Source, conform
 from hudi_spark.schema.columns import sources_by_id
+from hudi_spark.schema.write_schema import WriterSchema, cast_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +103,24 @@ def test_what_the_tables_type_cannot_hold_is_refused_with_the_place(
     for kinds, one in (((found, wanted), value), (inside, {"x": value})):
         with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*'value'"):
             brought([one], *kinds)
+
+
+MAPS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), max_size=3)
+
+
+@given(st.lists(st.none() | st.lists(st.none() | MAPS, max_size=3), max_size=4))
+def test_a_map_with_one_key_twice_is_refused_at_every_depth(values: list[Any]) -> None:
+    kind = pa.map_(pa.string(), pa.int32())
+    wanted = pa.schema([("lists", pa.list_(kind)), ("parts", pa.struct([("inner", pa.list_(kind))]))])
+    parts = [{"inner": one} for one in values]
+    rows = pa.table([[None, *values], [None, *parts]], schema=wanted).slice(1)
+    maps = [one for many in values if many for one in many if one]
+    schema = WriterSchema({}, wanted)
+    if any(len(dict(one)) < len(one) for one in maps):
+        with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*'lists'.*one key twice"):
+            cast_rows(rows, schema)
+    else:
+        assert cast_rows(rows, schema) == rows
 
 
 def test_a_column_of_nulls_takes_any_type() -> None:

@@ -284,19 +284,27 @@ _BITS: Final = {32: pa.int32(), 64: pa.int64()}
 
 
 def differs(rows: pa.Table, before: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
-    """For each row whether its key was not there before, or had another commit time, or another value in a column.
+    """For each row whether no row of its key was there before with its commit time and its values in some columns.
 
     Clauses: IN-001.
     """
     if not before.num_rows:
         return pa.chunked_array([pa.repeat(pa.scalar(value=True), rows.num_rows)])
-    found = pc.index_in(rows.column(RECORD_KEY), value_set=one_chunk(before.column(RECORD_KEY)))
-    was = before.take(one_chunk(found))
-    same = [same_values(rows.column(name), was.column(name)) for name in (COMMIT_TIME, *columns)]
-    known = one_chunk(pc.is_valid(found))
-    for one in same:
-        known = pc.and_(known, one)
-    return pa.chunked_array([pc.invert(known)])
+    # A key may stand twice where inserts left it so: each row is compared with each of its key.
+    ours, theirs = _numbered(rows), _numbered(before)
+    pairs = ours.join(theirs, RECORD_KEY, join_type="inner", right_suffix="_before").combine_chunks()
+    left, right = rows.take(pairs["number"]), before.take(pairs["number_before"])
+    same = pa.repeat(pa.scalar(value=True), pairs.num_rows)
+    for name in (COMMIT_TIME, *columns):
+        same = pc.and_(same, same_values(left.column(name), right.column(name)))
+    unchanged = pc.is_in(ours["number"], value_set=one_chunk(pairs["number"].filter(same)))
+    return pc.invert(unchanged)
+
+
+def _numbered(rows: pa.Table) -> pa.Table:
+    return pa.table(
+        {RECORD_KEY: one_chunk(rows.column(RECORD_KEY)), "number": pa.array(range(rows.num_rows), pa.int64())}
+    )
 
 
 def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:

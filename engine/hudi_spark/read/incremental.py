@@ -216,7 +216,8 @@ def _origins(group: GroupId, commits: Sequence[Commit] | None) -> frozenset[Grou
     for commit in reversed(commits or ()):
         if commit.is_service and origins & commit.groups():
             origins |= commit.replaced_groups()
-    return origins
+    # A clustering may replace groups of several partitions; it moves no row into another one.
+    return frozenset(one for one in origins if one[0] == group[0])
 
 
 @dataclass(frozen=True)

@@ -301,12 +301,33 @@ def cast_rows(rows: pa.Table, schema: WriterSchema) -> pa.Table:
     """Rows in the columns of a write: cast without loss, null where they lack a column, in the schema's order.
 
     Raises:
-        HudiError: SCHEMA_INCOMPATIBLE for a value that its column cannot hold, a null in a required one.
+        HudiError: SCHEMA_INCOMPATIBLE for a value that its column cannot hold, a null in a required one, a map that
+            has a key twice: Avro would keep the last one.
 
     Clauses: DM-004.
 
     """
-    return brought(rows, schema.arrow)
+    cast = brought(rows, schema.arrow)
+    for field, column in zip(cast.schema, cast.columns, strict=True):
+        if pa.types.is_nested(field.type) and any(map(_repeats_keys, column.chunks)):
+            message = f"column {field.name!r} has a map with one key twice"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint="give each key of a map once")
+    return cast
+
+
+def _repeats_keys(array: pa.Array) -> bool:
+    """Whether a map, at any depth, has a key twice."""
+    if pa.types.is_struct(array.type):
+        return any(_repeats_keys(part) for part in array.flatten())
+    if pa.types.is_map(array.type):
+        offsets = array.offsets.to_numpy()
+        first, size = int(offsets[0]), int(offsets[-1] - offsets[0]) if len(array) else 0
+        maps, keys = np.repeat(np.arange(len(array)), np.diff(offsets)), array.keys.slice(first, size)
+        pairs = pa.table({"map": maps, "key": keys})
+        return pairs.group_by(["map", "key"]).aggregate([]).num_rows < size or _repeats_keys(
+            array.items.slice(first, size)
+        )
+    return pa.types.is_nested(array.type) and _repeats_keys(array.flatten())
 
 
 def _missing(options: Options, *, partial: bool) -> Missing:

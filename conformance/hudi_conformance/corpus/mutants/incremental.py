@@ -80,6 +80,20 @@ def _ranges_by_commit_time_alone(_: Function) -> Function:
 
 
 @mutant(
+    "one-row-a-key-before",
+    "IN-001",
+    "Of several rows that a key had before the range one is known.",
+    "incremental.earlier_rows",
+)
+def _one_row_a_key_before(original: Function) -> Function:
+    def one_each(*question: Any) -> frozenset[Any] | None:
+        rows: frozenset[Any] | None = original(*question)
+        return rows and frozenset({row[0]: row for row in sorted(rows, key=repr)}.values())
+
+    return one_each
+
+
+@mutant(
     "released-rows-alone",
     "IN-001 IN-004",
     "What the range brought competes alone, whatever became of the rows.",

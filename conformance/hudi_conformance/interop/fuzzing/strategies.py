@@ -198,7 +198,8 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
     # Where small files are filled, new keys go to files by their size, and what is in base files alone is open: from
     # these a row that comes back after its delete is completed.
     fills = limits.small_files and not completes(shape) and choices.chance(20)
-    chosen = {SMALL_FILE_LIMIT: "100000" if fills else "0"}
+    # A base file with the filter of its keys is larger than 400,000 bytes.
+    chosen = {SMALL_FILE_LIMIT: "104857600" if fills else "0"}
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -452,7 +453,7 @@ class Writes:
         kept: dict[tuple[Any, ...], dict[str, Any]] = {}
         for number, row in enumerate(rows):
             key = self._key(row)
-            found = key not in self.marked and self.held.get(key) == self._place(row)
+            found = key not in self.marked | self.doubled and self.held.get(key) == self._place(row)
             kept[key, number if found else None] = row
         return list(kept.values())
 

@@ -81,6 +81,26 @@ def rows_keep_their_write(case: WritingCase) -> None:
     case.incremental(first)
 
 
+@writing("clustering/keys_that_stand_twice", shapes(types=(MOR,)), "IN-001 CL-007", "one-row-a-key-before")
+def keys_that_stand_twice(case: WritingCase) -> None:
+    """Rows of one key that a clustering brings together are not taken for each other.
+
+    Given one ride that inserts have left twice in a city, and once in another city.
+    When a clustering has completed, another ride is updated, and a reader requests what came after the first insert
+    and after the last.
+    Then that ride alone came after the last one, and after the first one the rows of the others, too.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.write("insert", [ride("r01", 20, rider="again"), ride("r02", 20)])
+    last = case.write("insert", [ride("r01", 30, city="lima")])
+    case.run("clustering", DUE)
+    case.write("upsert", [ride("r02@lima", 40)])
+    case.incremental(last)
+    case.incremental(first)
+    case.snapshot()
+
+
 @writing("clustering/sorted_rows", TABLES, "CL-009 CL-004", "clustering-unsorted")
 def sorted_rows(case: WritingCase) -> None:
     """The rows of a clustering lie in the order of the column that its plan names, nulls first.
