@@ -33,7 +33,7 @@ Each difference below has the clause, what is done instead, the evidence, the li
 and one command that repeats it on a fresh copy of the smallest table:
 
 ```
-pip install "hudi-conformance[spark,peers]"
+pip install "hudi-conformance[spark,peers] @ $HUDI_CONFORMANCE"
 hudi-conformance repro CASE --adapter NAME --keep FOLDER
 ```
 
