@@ -67,11 +67,14 @@ class CompactedLog:
 def check_compacted_log(made: CompactedLog, violations: Violations) -> None:
     """Its name and its blocks bear the right instant, and its blocks stand for others without a gap.
 
+    A table that was upgraded or downgraded may have logs of before, under the name of then.
+
     Clauses: LC-003, LC-005.
     """
-    requested = made.action.requested
-    wanted = requested if made.state.configuration.has_completion_times else made.base_instant
-    if made.name.instant != wanted:
+    requested, configuration = made.action.requested, made.state.configuration
+    names = {True: requested, False: made.base_instant}
+    wanted = names[configuration.has_completion_times]
+    if made.name.instant not in {wanted, names[times_are_generated(configuration)]}:
         violations.error("LC-005", made.path, f"the name bears {made.name.instant} in place of {wanted}")
     blocks = list(_blocks(made.state, made.path))
     for instant in {_instant(one) for one in blocks} - {requested}:

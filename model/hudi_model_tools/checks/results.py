@@ -77,12 +77,11 @@ def log_compaction_violations(
             continue
         by_slice = view.configuration.rules.logs_name_their_slice
         wanted = operation.base_instant if by_slice else request.requested
-        # A table that began with version 6 may have logs of then (RD-005).
-        came_along = file.instant == operation.base_instant and began_with_logs_by_slice(view)
+        # A table that was upgraded or downgraded may have logs of before, under the name of then (RD-005).
+        other = request.requested if by_slice else operation.base_instant
+        came_along = file.instant == other and began_with_logs_by_slice(view) is not by_slice
         if file.instant != wanted and not came_along:
-            yield error(
-                "LC-005", path_of(file), f"the log of the log compaction {request.requested} is to bear {wanted}"
-            )
+            yield error("LC-005", path_of(file), f"the log of the plan {request.requested} is to bear {wanted}")
         stored = file.blocks if isinstance(file.blocks, tuple) else ()
         blocks = [one for one in stored if isinstance(one, DataBlock | DeleteBlock)]
         for block in (one for one in blocks if one.instant != request.requested):

@@ -167,6 +167,28 @@ def carried_out_later(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "log_compaction/before_another_version",
+    shapes(versions=(6, 9), types=(MOR,)),
+    "LC-005 VR-004 VR-005",
+    "version-stays",
+)
+def before_another_version(case: WritingCase) -> None:
+    """The log of a log compaction keeps the name of its version.
+
+    Given a log compaction that has completed, in a table of version 6, or of a later one.
+    When the table is upgraded to version 9, or downgraded to version 6.
+    Then a snapshot reads what it read before, and no check finds anything.
+    """
+    logged(case)
+    case.run("logcompaction", DUE)
+    case.snapshot()
+    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=9 if case.shape.version == 6 else 6)
+    case.snapshot()
+    case.info()
+    case.sound()
+
+
 @writing("log_compaction/cleaned_with_its_slice", LATER, "LC-009 CN-001", "cleaner-takes-compacted-logs")
 def cleaned_with_its_slice(case: WritingCase) -> None:
     """Logs that a log compaction stands for stay as long as their slice.
