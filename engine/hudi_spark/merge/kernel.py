@@ -40,7 +40,7 @@ from hudi_spark.merge.pairwise import (
     merge_custom,
 )
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema import one_chunk
+from hudi_spark.schema import one_chunk, paired
 from hudi_spark.table_state import COMMIT_TIME
 
 _CODE: Final = "code"
@@ -291,20 +291,14 @@ def differs(rows: pa.Table, before: pa.Table, columns: Sequence[str]) -> pa.Chun
     if not before.num_rows:
         return pa.chunked_array([pa.repeat(pa.scalar(value=True), rows.num_rows)])
     # A key may stand twice where inserts left it so: each row is compared with each of its key.
-    ours, theirs = _numbered(rows), _numbered(before)
-    pairs = ours.join(theirs, RECORD_KEY, join_type="inner", right_suffix="_before").combine_chunks()
-    left, right = rows.take(pairs["number"]), before.take(pairs["number_before"])
+    pairs = paired(rows, before, [RECORD_KEY], "inner")
+    left, right = rows.take(pairs.column("row")), before.take(pairs.column("other"))
     same = pa.repeat(pa.scalar(value=True), pairs.num_rows)
     for name in (COMMIT_TIME, *columns):
         same = pc.and_(same, same_values(left.column(name), right.column(name)))
-    unchanged = pc.is_in(ours["number"], value_set=one_chunk(pairs["number"].filter(same)))
-    return pc.invert(unchanged)
-
-
-def _numbered(rows: pa.Table) -> pa.Table:
-    return pa.table(
-        {RECORD_KEY: one_chunk(rows.column(RECORD_KEY)), "number": pa.array(range(rows.num_rows), pa.int64())}
-    )
+    unchanged = one_chunk(pairs.column("row").filter(same))
+    numbers = pa.chunked_array([pa.arange(0, rows.num_rows)])
+    return pc.invert(pc.is_in(numbers, value_set=unchanged))
 
 
 def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:

@@ -9,7 +9,7 @@ A file holds columns under the names of its time, in the types of its time, and 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,13 +47,18 @@ def joined(rows: pa.Table, others: pa.Table, on: Sequence[str], schema: pa.Schem
 
     `schema`: the columns of `rows`, then the others but for those of `on`. A null in the first of these meets nothing.
     """
-    # What cannot match needs no place in a hash table, which would not take columns of all types.
-    others = others.filter(pc.is_in(others.column(on[0]), value_set=one_chunk(rows.column(on[0]))))
-    pairs = _numbered(rows, on, "row").join(_numbered(others, on, "other"), list(on), join_type="left outer")
-    pairs = pairs.sort_by([("row", "ascending"), ("other", "ascending")])
+    pairs = paired(rows, others, on, "left outer").sort_by([("row", "ascending"), ("other", "ascending")])
     left, right = rows.take(pairs.column("row")), others.take(pairs.column("other"))
     columns = [*left.columns, *(right.column(name) for name in schema.names[rows.num_columns :])]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def paired(rows: pa.Table, others: pa.Table, on: Sequence[str], how: Literal["inner", "left outer"]) -> pa.Table:
+    """The numbers of rows that are equal in `on`, as `row` and `other`, in any order."""
+    numbered = _numbered(others, on, "other")
+    # What cannot match needs no place in the hash table.
+    numbered = numbered.filter(pc.is_in(numbered.column(on[0]), value_set=one_chunk(rows.column(on[0]))))
+    return _numbered(rows, on, "row").join(numbered, list(on), join_type=how)
 
 
 def _numbered(rows: pa.Table, on: Sequence[str], name: str) -> pa.Table:

@@ -322,11 +322,9 @@ def _repeats_keys(array: pa.Array) -> bool:
     if pa.types.is_map(array.type):
         offsets = array.offsets.to_numpy()
         first, size = int(offsets[0]), int(offsets[-1] - offsets[0]) if len(array) else 0
-        maps, keys = np.repeat(np.arange(len(array)), np.diff(offsets)), array.keys.slice(first, size)
-        pairs = pa.table({"map": maps, "key": keys})
-        return pairs.group_by(["map", "key"]).aggregate([]).num_rows < size or _repeats_keys(
-            array.items.slice(first, size)
-        )
+        keys, items = array.keys.slice(first, size), array.items.slice(first, size)
+        pairs = pa.table({"map": np.repeat(np.arange(len(array)), np.diff(offsets)), "key": keys})
+        return pairs.group_by(["map", "key"]).aggregate([]).num_rows < size or _repeats_keys(items)
     return pa.types.is_nested(array.type) and _repeats_keys(array.flatten())
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import LOGGING
+from hudi_conformance.corpus.writing.recipes.versions import to_the_other_version
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import AND_DRAFT, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
@@ -183,7 +184,7 @@ def before_another_version(case: WritingCase) -> None:
     logged(case)
     case.run("logcompaction", DUE)
     case.snapshot()
-    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=9 if case.shape.version == 6 else 6)
+    to_the_other_version(case)
     case.snapshot()
     case.info()
     case.sound()

@@ -27,6 +27,14 @@ def _goes_on(case: WritingCase) -> None:
         case.shows("VR-005", "logs-stay-logs")
 
 
+def to_the_other_version(case: WritingCase) -> None:
+    """A table of version 6 is upgraded to 9, one of version 9 downgraded to 6."""
+    if case.shape.version == 6:
+        case.service("upgrade", to=9)
+    else:
+        case.service("downgrade", to=6)
+
+
 def _moved(case: WritingCase, service: str, version: int) -> None:
     """Changed, brought to another version, read, and gone on with."""
     _changed(case)
@@ -135,7 +143,7 @@ def pending_compaction(case: WritingCase) -> None:
     case.schedule("compaction", _NOW)
     case.write("upsert", [ride("r02", 40)])
     case.snapshot()
-    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=15 - case.shape.version)
+    to_the_other_version(case)
     case.snapshot()
     case.optimized()
 
@@ -350,7 +358,7 @@ def pending_clustering(case: WritingCase) -> None:
     """
     _changed(case)
     case.schedule("clustering", CLUSTERING_DUE)
-    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=15 - case.shape.version)
+    to_the_other_version(case)
     case.snapshot()
     _goes_on(case)
 
