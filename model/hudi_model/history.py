@@ -93,9 +93,8 @@ def entries_of_archived(one: ArchivedInstant) -> tuple[TimelineEntry, ...]:
     if one.metadata is None or isinstance(one.metadata, OtherContent):
         return ()
     done = TimelineEntry(one.requested, one.action, State.COMPLETED, one.completed, one.metadata, "history")
-    if not isinstance(one.plan, CompactionPlan):
-        return (done,)
-    return TimelineEntry(one.requested, Action.COMPACTION, State.REQUESTED, None, one.plan, "history"), done
+    plan = TimelineEntry(one.requested, Action.COMPACTION, State.REQUESTED, None, one.plan, "history")
+    return (plan, done) if isinstance(one.plan, CompactionPlan) else (done,)
 
 
 def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) -> tuple[Instant, ...]:
@@ -126,9 +125,10 @@ def unarchived(opened: OpenTable) -> OpenTable:
 
     Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
 
-    Clauses: AR-001, HS-001, HS-008.
+    Clauses: AR-001, HS-001, HS-008, TL-018.
     """
     active = {(one.requested, one.action) for one in opened.timeline.instants}
     rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
     past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
-    return replace(opened, timeline=timeline_of((*past, *opened.timeline.entries))) if past else opened
+    whole = timeline_of((*past, *opened.timeline.entries))
+    return replace(opened, timeline=replace(whole, start=opened.timeline.start))

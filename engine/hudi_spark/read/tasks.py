@@ -156,7 +156,9 @@ def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock,
         and not by_values
         and _brought_are_last(context, changes.earlier, blocks, brought)
     ):
-        return matching(changes.rows, _merged_rows(alone, brought).rows)
+        found = _merged_rows(alone, brought)
+        if not (found.records and context.rule.compares_event_time and _follow_natural(found.records)):
+            return matching(changes.rows, found.rows)
     # What no log touches is in the same base file as it was before: only the rows of the range are read of it.
     pushed = ranged if same_base else context.row_filter
     merged = _merged_rows(replace(task, context=replace(context, output=output, row_filter=pushed)), blocks)
@@ -195,6 +197,15 @@ def _brought_are_last(
     schema = _merging_columns(replace(context, output=(), row_filter=None))
     found = decode_log_records(before, schema, context.keys, context.rule, earlier[0].columns)
     return not pc.any(found.versions.column("natural")).as_py()
+
+
+def _follow_natural(records: LogRecords) -> bool:
+    """Whether a version follows one of its key without ordering value, which hides it from what was there before.
+
+    Clauses: MG-013, IN-001.
+    """
+    counted = records.versions.group_by("key").aggregate([("natural", "any"), ("key", "count")])
+    return bool(pc.any(pc.and_(counted["natural_any"], pc.greater(counted["key_count"], 1))).as_py())
 
 
 def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged", same_base: bool) -> bool:

@@ -59,7 +59,7 @@ def full_timeline(storage: Storage, configuration: TableConfiguration, active: T
         # Archival deletes an action's completed file last: until then its own files tell the same.
         if one.is_completed or identity_of(one) not in archived:
             archived[identity_of(one)] = one
-    return Timeline(tuple(archived[key] for key in sorted(archived)))
+    return Timeline(tuple(archived[key] for key in sorted(archived)), active.first_write())
 
 
 def archived_instants(storage: Storage, configuration: TableConfiguration) -> tuple[Instant, ...]:

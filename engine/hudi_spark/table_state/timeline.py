@@ -95,10 +95,13 @@ class Instant:
 class Timeline:
     """All actions, ordered by requested time.
 
-    Clauses: TL-004, TL-013.
+    `start`: the oldest write of the active timeline, where actions of the history stand before it.
+
+    Clauses: TL-004, TL-013, TL-018.
     """
 
     instants: tuple[Instant, ...]
+    start: str | None = None
 
     def completed_data(self) -> tuple[Instant, ...]:
         """Completed commits, deltacommits and replacecommits, in completion order where there are such times.
@@ -187,7 +190,7 @@ class Visibility:
     """Which instants' files and blocks a query reads.
 
     `visible`: requested times of the completed data actions that count.
-    `listed`: requested times of everything on the timeline; `first`: the oldest write among them.
+    `listed`: requested times of everything on the timeline; `first`: the oldest write of the active one.
     `undone`: what rollbacks and restores took off the timeline.
     `limit`: the as-of time, None for the latest state; `since`: what was written up to this time does not count.
 
@@ -226,7 +229,7 @@ def visibility(timeline: Timeline, as_of: str | None, axis: Axis, undone: frozen
     """
     seen = visible_commits(timeline, as_of, axis)
     listed = (instant.requested for instant in timeline.instants if not instant.is_savepoint)
-    return Visibility(_times(seen), frozenset(listed), timeline.first_write(), undone, as_of)
+    return Visibility(_times(seen), frozenset(listed), timeline.start or timeline.first_write(), undone, as_of)
 
 
 def visible_commits(timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Instant, ...]:

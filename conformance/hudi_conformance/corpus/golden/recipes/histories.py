@@ -157,6 +157,13 @@ def older_version(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
     )
+    table.as_of(
+        second(7.5),
+        "as-of-the-end",
+        "as of now the table is what a snapshot says, also where the history that is read lacks an action",
+        "TL-018 AR-001 RD-010",
+        "before-first-active-uncommitted",
+    )
 
 
 @golden("v9/bad_history_file_missing", "A file of the history is gone", merge_on_read(9), _FEATURES)

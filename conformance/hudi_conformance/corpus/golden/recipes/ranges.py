@@ -104,6 +104,15 @@ def _came_back(table: GoldenTable) -> None:
         (6, "came-back-before-the-compaction", "range-cut-after-merging"),
     ):
         table.incremental(at[4], at[end], name, back, "IN-001 IN-005", kills, meta_columns=True)
+    table.incremental(
+        at[3],
+        at[6],
+        "changed-to-an-older-row",
+        "a row that is replaced by an older one, since a delete came between, is answered as it is at the end",
+        "IN-001 MG-013",
+        "range-cut-after-merging",
+        meta_columns=True,
+    )
 
 
 _BACK = "A row from before a delete comes back when an older one arrives"
