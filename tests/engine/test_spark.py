@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hudi_adapter import Request
 from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
-from hudi_spark import HudiError, HudiTable, read_arrow
+from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow
 from hudi_spark.spark import packed_for, spare_archive
 from hudi_spark.testing import Query
 from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
@@ -279,3 +280,19 @@ def test_tasks_are_packed_by_what_they_read(sizes: list[int], packs: list[int]):
     found = packed_for(2, range(len(sizes)), sizes.__getitem__)
     assert [len(one) for one in found] == packs
     assert [number for one in found for number in one] == list(range(len(sizes)))
+
+
+def test_filters_on_not_a_number_are_the_same_with_and_without_spark(spark: Any, tmp_path: Path):
+    """Spark orders it above all numbers and skips row groups by bounds that leave it out; Arrow does neither."""
+    schema = pa.schema([("id", pa.string()), ("part", pa.string()), ("ratio", pa.float64())])
+    create_arrow(tmp_path, TableDefinition("ratios", schema, record_key=("id",), partition_by=("part",)))
+    for number, values in enumerate(([1.0, math.nan], [0.5, math.nan, None], [math.nan], [2.0, math.inf])):
+        keys = [f"k{number}{place}" for place in range(len(values))]
+        parts = [f"p{number}"] * len(values)
+        write_arrow(tmp_path, pa.table([keys, parts, values], schema=schema), "insert")
+    compared = [["ratio", word, value] for word in ("=", "!=", "<", "<=", ">", ">=") for value in (1.0, math.nan)]
+    for form in (*compared, ["ratio", "in", [1.0, math.nan]], ["ratio", "in", [math.nan]]):
+        for condition in (form, ["not", form], ["or", ["not", form], ["id", "=", "k00"]]):
+            found = HudiTable(spark, tmp_path).snapshot(columns=["id"], filter=condition).collect()
+            expected = read_arrow(tmp_path, columns=["id"], filter=condition)["id"].to_pylist()
+            assert sorted(one.id for one in found) == sorted(expected), condition

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import math
 import operator
 import os
 import sys
@@ -152,27 +153,52 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have 
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 
 
-def spark_column(condition: Filter, schema: pa.Schema) -> "Column":
-    """The filter over the columns of a DataFrame.
+def spark_column(condition: Filter, schema: pa.Schema, *, negated: bool = False) -> "Column":
+    """The filter over the columns of a DataFrame; `negated`: it stands below a `not`.
 
     Clauses: RD-012.
     """
     match condition:
         case And(parts):
-            return reduce(operator.and_, (spark_column(part, schema) for part in parts))
+            return reduce(operator.and_, (spark_column(part, schema, negated=negated) for part in parts))
         case Or(parts):
-            return reduce(operator.or_, (spark_column(part, schema) for part in parts))
+            return reduce(operator.or_, (spark_column(part, schema, negated=negated) for part in parts))
         case Not(part):
-            return ~spark_column(part, schema)
-        case Comparison():
-            return _comparison(condition, schema)
+            return ~spark_column(part, schema, negated=True)
+        case Comparison(column=column):
+            floats = column.function == "identity" and pa.types.is_floating(schema.field(column.name).type)
+            return _of_floats(condition, schema, negated=negated) if floats else _comparison(condition, schema)
 
 
-def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
+def _of_floats(condition: Comparison, schema: pa.Schema, *, negated: bool) -> "Column":
+    """As Arrow compares: not-a-number equals nothing and is not greater; to Spark it equals itself and is greatest.
+
+    What it may meet is kept from the Parquet reader, as in `pushable`: bounds of row groups leave it out.
+
+    Clauses: RD-012.
+    """
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    own, word = _applied(condition.column), condition.operator
+    several = condition.value if word == "in" else (condition.value,)
+    numbers = [one for one in several if not _is_nan(value_of(one, condition.column, schema))]
+    if several and not numbers:
+        return functions.when(own.isNotNull(), functions.lit(word == "!="))
+    if word == "in":
+        condition = replace(condition, value=numbers)
+    found = _comparison(condition, schema, functions.nanvl(own, own) if negated or word == "!=" else own)
+    return found & ~functions.isnan(own) if word in {">", ">="} else found
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _comparison(condition: Comparison, schema: pa.Schema, left: "Column | None" = None) -> "Column":
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     column = condition.column
-    left = _applied(column)
+    left = _applied(column) if left is None else left
     if condition.operator == "is_null":
         return left.isNull()
     if condition.operator == "is_not_null":

@@ -14,6 +14,7 @@ _FOLLOWED = {"hoodie.metadata.index.secondary.enable": "true"}
 """Readers follow the other indexes without being requested to."""
 _NESTED = ("list", "map", "struct")
 _WITHOUT_ORDER = ("boolean", "binary")
+_NOT_A_NUMBER = "nan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,12 @@ def _key_filter(case: WriteCase, steps: int) -> Iterator[Question]:
 def _column_filters(case: WriteCase) -> Iterator[Question]:
     """Each column: a value that was written, what is not below it, what is null."""
     for name, kind in case.shape.columns:
-        values = list(_values(case, name, len(case.steps)))
+        written = list(_values(case, name, len(case.steps)))
+        values = [one for one in written if one != _NOT_A_NUMBER] if kind.startswith("float") else written
         operators = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
+        if len(values) < len(written):
+            # Query engines do not agree on whether not-a-number is greater than other numbers.
+            operators = ("=", "<", "<")
         if values and not kind.startswith(_NESTED):
             chosen = zip(operators, (values[-1], values[0], values[len(values) // 2]), strict=False)
             yield from (_filtered([name, *one]) for one in chosen)
