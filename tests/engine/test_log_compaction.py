@@ -116,6 +116,19 @@ def test_version_6_plans_beside_a_pending_write(tmp_path: Path):
     assert table.services().schedule("logcompaction", NOW) is not None
 
 
+def test_version_6_plans_no_log_that_goes_where_its_write_aborts(tmp_path: Path):
+    """The plan could not be carried out then, and every later one would wait for it."""
+    table = logged(tmp_path, 6)
+    request = WriteRequest("upsert", rows((2,), ts=9))
+    started = table.writer().begin(request)
+    started.stage(request)
+    assert table.services().schedule("logcompaction", NOW) is None
+    started.abort()
+    before = whole(table)
+    assert table.services().run("logcompaction", NOW) is not None
+    assert whole(table) == before
+
+
 def test_a_compaction_that_was_planned_meanwhile_wins(tmp_path: Path):
     """Apache Hudi plans one over a pending log compaction; the log would stand above newer rows of its base file."""
     table = logged(tmp_path)

@@ -181,7 +181,7 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
     refuse_copy_on_write(snapshot, "compacted")
     least = work.options.number(_THRESHOLD)
     found = candidates(work, snapshot)
-    could = tuple(one for one in found.slices if not _has_gap(one, snapshot))
+    could = tuple(one for one in found.slices if not _has_gap(work.storage, one, snapshot))
     taken = _with_enough(work, snapshot, could, least)
     if not taken:
         return None
@@ -209,17 +209,20 @@ def _was_log_compaction(instant: Instant) -> bool:
     return any(".logcompaction." in path.rpartition("/")[2] for path in instant.files.values())
 
 
-def _has_gap(one: FileSlice, snapshot: Snapshot) -> bool:
+def _has_gap(storage: Storage, one: FileSlice, snapshot: Snapshot) -> bool:
     """Whether a write that began before the newest log may still put a block between those that are there.
 
-    In version 6 blocks are in the order in which they were appended: what completes later is not before them.
+    In version 6 blocks are in the order in which they were appended, but the log of a write that aborts is taken back.
 
     Clauses: LC-003.
     """
-    if not snapshot.configuration.has_completion_times:
-        return False
     pending = [one.requested for one in snapshot.timeline.pending("deltacommit")]
-    return bool(pending) and max(_instants(one), default="") > min(pending)
+    if not pending:
+        return False
+    if not snapshot.configuration.has_completion_times:
+        theirs = replace(snapshot.visibility, visible=frozenset(pending), first=None)
+        return bool(scan_logs(storage, one.log_files, theirs).blocks)
+    return max(_instants(one), default="") > min(pending)
 
 
 def _instants(one: FileSlice) -> list[str]:

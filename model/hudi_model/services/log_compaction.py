@@ -31,14 +31,15 @@ def schedule(table: Table, requested: InstantTime, settings: plans.Settings, rea
 
 
 def may_get_a_gap(view: View, found: FileSlice) -> bool:
-    """Whether a pending write may put a block before the newest log. [New in v8] Logs are in the order of their writes.
+    """Whether a pending write may put a block before the newest log; [Removed in v8] or take its own back.
 
     Clauses: LC-003.
     """
     pending = (one for one in view.timeline.instants if one.state < State.COMPLETED)
-    writing = [one.requested for one in pending if one.action is Action.DELTA_COMMIT]
-    newest = max((log.instant for log in found.log_files), default="")
-    return not view.configuration.rules.logs_name_their_slice and any(one < newest for one in writing)
+    writing = {one.requested for one in pending if one.action is Action.DELTA_COMMIT}
+    if view.configuration.rules.logs_name_their_slice:
+        return bool(effective_blocks(found.log_files, writing.__contains__))
+    return any(one < max((log.instant for log in found.log_files), default="") for one in writing)
 
 
 def holds_enough(view: View, found: FileSlice, enough: int) -> bool:
@@ -46,8 +47,7 @@ def holds_enough(view: View, found: FileSlice, enough: int) -> bool:
 
     Clauses: LC-008.
     """
-    counting = len(blocks_of(view, found))
-    return counting > 0 and max(len(found.log_files), counting) >= enough
+    return (counting := len(blocks_of(view, found))) > 0 and max(len(found.log_files), counting) >= enough
 
 
 def blocks_of(view: View, found: FileSlice) -> tuple[Change, ...]:
