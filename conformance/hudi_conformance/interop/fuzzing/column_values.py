@@ -36,7 +36,7 @@ ORDERING_TYPES: Final = (
     "date",
     "string",
 )
-FARE_TYPES: Final = ("float64", "float32", "decimal(10,2)", "decimal(38,10)", "int64", "int32")
+FARE_TYPES: Final = ("float64", "float32", "decimal(10,2)", "decimal(38,10)", "decimal(18,0)", "int64", "int32")
 NOTE_TYPES: Final = (
     "string",
     "binary",
@@ -73,6 +73,7 @@ _VALUES: Final[Mapping[str, Sequence[Any]]] = {
     "float32": (0.0, 0.5, -0.5, 1.25, -0.0, 3.0, math.nan, -math.inf),
     "float64": (0.0, 0.25, -0.25, 0.75, 1.5, -1.5, 2.0, 1e-9, 1e300, -0.0, math.nan, math.inf),
     "decimal(10,2)": tuple(map(Decimal, ("0.00", "0.25", "0.75", "-0.25", "-1.00", "1.00", "99999999.99"))),
+    "decimal(18,0)": tuple(map(Decimal, ("0", "9", "10", "-1", "999999999999999999"))),
     "decimal(38,10)": tuple(map(Decimal, ("0.0000000000", "0.0000000001", "-1.5000000000", "12345678901234567890.5"))),
     "string": ("", "n", "ночь", "N", "null", "a,b", "9", "10"),
     "binary": (b"", b"\x00", b"\xff\x00", b"n"),

@@ -244,6 +244,37 @@ def saved_and_left_alone(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "cleaning/one_of_two_saved",
+    shapes((6, 9), (COW,)),
+    "CN-008 CN-015 SR-003",
+    "only-recent-partitions-cleaned clean-ignores-savepoints",
+)
+def one_of_two_saved(case: WritingCase) -> None:
+    """What a deleted savepoint kept goes, though another savepoint stays.
+
+    Given two saved versions of a city's file, newer ones, inserts into another city, and a clean after each.
+    When the first savepoint is deleted, one more insert comes, and a clean is planned.
+    Then it takes what that savepoint alone kept, and nothing of what the other keeps.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r01", "r02")))
+    case.service("savepoint", instant=first.requested)
+    second = case.write("upsert", rides(20, ("r01",)))
+    case.service("savepoint", instant=second.requested)
+    for ts in (30, 40, 50):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r41@bergen", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.write("insert", [ride("r42@bergen", 10)])
+    case.schedule("clean", LAST_COMMIT)
+    case.service("delete_savepoint", instant=first.requested)
+    case.write("insert", [ride("r43@bergen", 10)])
+    case.run("clean", LAST_COMMIT)
+    case.state()
+
+
 @writing("cleaning/archived_and_left_alone", REWRITTEN, "CN-001 CN-015", "only-recent-partitions-cleaned")
 def archived_and_left_alone(case: WritingCase) -> None:
     """Old files go also where the writes that left them have been archived since the last clean.

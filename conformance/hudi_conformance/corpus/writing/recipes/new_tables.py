@@ -1,6 +1,11 @@
 """New tables: what they state, and what none can be."""
 
-from hudi_conformance.corpus.golden.rides import ride, rides
+from decimal import Decimal
+from typing import Final
+
+from hudi_model.files import Field, Schema
+
+from hudi_conformance.corpus.golden.rides import Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
@@ -21,6 +26,37 @@ def what_they_state(case: WritingCase) -> None:
     case.snapshot()
     case.write("insert", rides(10, ("r01", "r11")))
     case.state()
+
+
+_WHOLE: Final = Schema((Field("id", "decimal(12,0)"), Field("amount", "decimal(38,0)"), Field("share", "decimal(9,9)")))
+
+
+@writing(
+    "tables/decimals_at_their_ends",
+    shapes((9,), partition_by=(), ordering=("amount",)),
+    "DM-003 MG-003",
+    "ordering-of-texts",
+)
+def decimals_at_their_ends(case: WritingCase) -> None:
+    """Decimals may have no digits behind the point, or none before it.
+
+    Given a table whose key and ordering value are whole decimals, and a column that is less than one.
+    When rows come, later and late versions of them, and filters by each column.
+    Then the greatest ordering value wins, and every digit is as it was written.
+    """
+    case.schema = _WHOLE
+    case.create()
+
+    def row(key: int, amount: str, share: str) -> Row:
+        return {"id": Decimal(key), "amount": Decimal(amount), "share": Decimal(share)}
+
+    most = "9" * 38
+    case.write("insert", [row(1, "9", "0.000000001"), row(2, "-10", "-0.999999999"), row(10**12 - 1, most, "0")])
+    case.write("upsert", [row(1, "10", "0.5"), row(2, "-9", "0.25"), row(10**12 - 1, "5", "0.125")])
+    case.state()
+    case.filtered(["id", "=", "999999999999"])
+    case.filtered(["amount", ">=", "10"])
+    case.filtered(["share", "<", "0.250000001"])
 
 
 @writing(
