@@ -327,21 +327,36 @@ def report(
 
 @app.command(name="check-table")
 def check_table(
-    place: Annotated[str, typer.Argument(help="A table's folder, or its URI in an object store.")],
+    places: Annotated[
+        list[str] | None, typer.Argument(metavar="PLACE", help="Folders of tables, or their URIs in an object store.")
+    ] = None,
+    below: Annotated[
+        list[str] | None, typer.Option(help="Every table below this folder; of a store one level.")
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    html: Annotated[Path | None, typer.Option(help="The page to write, one file.")] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Read rows too, and the indexes of the metadata table.")] = False,
     option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
     adapter: Annotated[
         str, typer.Option("--adapter", "-a", help="Who checks: `model` is the engine's reference.")
     ] = "engine-in-process",
-    limit: Annotated[float, typer.Option(help="Seconds that the check may take.")] = 24 * 3600.0,
+    limit: Annotated[float, typer.Option(help="Seconds that the check of a table may take.")] = 24 * 3600.0,
 ) -> None:
-    """Name every clause that a real table violates, with the file: exit 1 for an error, 2 when it cannot be judged."""
-    from hudi_conformance.report.inspecting import Check, check
+    """Name every clause that real tables violate, with the file, what it means and what to do.
+
+    Exit 0 no errors, 1 an error in a table, 2 a table cannot be checked.
+    """
+    from hudi_conformance.report.checking_tables import check, tables_below
+    from hudi_conformance.report.inspecting import Check
 
     config = _usable(lambda: find_adapter(adapter, _usable(suite_root)))
-    raise typer.Exit(check(place, Check(config, _pairs(option or ()), deep, limit), as_json=as_json))
+    options = _pairs(option or ())
+    named = tuple(dict.fromkeys((*(places or ()), *_usable(lambda: tables_below(below or (), options)))))
+    if not named:
+        _refuse("name a table, or a folder of tables with --below")
+    wanted = Check(config, options, deep, limit)
+    raise typer.Exit(_usable(lambda: check(named, wanted, as_json=as_json, html=html)))
 
 
 @app.command()

@@ -15,6 +15,7 @@ from hudi_conformance.drawing.templating import resource, templates
 from hudi_conformance.drawing.timeline_style import embedded_style
 from hudi_conformance.report.case_page import CasePages, table_drawings
 from hudi_conformance.report.clause_page import clauses_page, rules_of
+from hudi_conformance.report.clause_text import line_html
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.gathering import gather
 from hudi_conformance.report.links import CASES, CLAUSES, INDEX, RUNS, TABLES, case_file, table_file
@@ -90,24 +91,24 @@ class Report:
     def index(self) -> str:
         """Matrix, findings, and the list of cases."""
         shown = {"page": self.page, "history": self.history, "started": self.evidence.started}
-        return _rendered("report.html.j2", **shown, has_clauses=bool(self.evidence.clauses))
+        return rendered("report.html.j2", **shown, has_clauses=bool(self.evidence.clauses))
 
     def clauses(self) -> str:
         """Every clause with its cases."""
-        return _rendered("clauses.html.j2", page=clauses_page(self.evidence, self.page))
+        return rendered("clauses.html.j2", page=clauses_page(self.evidence, self.page))
 
     def runs(self, history: History) -> str:
         """What came of each run, and what moved between the last two."""
         # The drawings escape whatever results hold.
         pictures = [(name, Markup(runs_svg(name, history.of(name)))) for name in history.names]  # noqa: S704
-        return _rendered("runs.html.j2", history=history, pictures=pictures)
+        return rendered("runs.html.j2", history=history, pictures=pictures)
 
     def tables(self) -> Iterator[tuple[str, str]]:
         """A page for every golden table."""
         for section in self.page.sections:
             drawn = table_drawings(section.table)
             values = {"section": section, "pictures": drawn, "pages": frozenset(self.cases)}
-            yield section.link, _rendered("table.html.j2", **values)
+            yield section.link, rendered("table.html.j2", **values)
 
     def case_pages(self) -> Iterator[tuple[str, str]]:
         """A page for every case that has one."""
@@ -116,11 +117,11 @@ class Report:
         for place, case in enumerate(self.cases):
             page = pages.page(place)
             begins = table_file(page.question.begins_with)
-            yield case_file(case), _rendered("case.html.j2", page=page, rules=rules, begins_link=begins)
+            yield case_file(case), rendered("case.html.j2", page=page, rules=rules, begins_link=begins)
 
 
-def _rendered(template: str, **values: object) -> str:
-    """A page as text; its policy admits the one script by its hash and no request at all."""
+def rendered(template: str, **values: object) -> str:
+    """A page of a template as text; its policy admits the one script by its hash and no request at all."""
     # Our own files, with nothing of the run inside.
     style, script = Markup(_style()), Markup(_script())  # noqa: S704
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{_hash(script)}'"
@@ -130,7 +131,7 @@ def _rendered(template: str, **values: object) -> str:
 
 @cache
 def _templates() -> Environment:
-    return templates(__package__, fragment=lambda text: quote(legal(text)))
+    return templates(__package__, fragment=lambda text: quote(legal(text)), marked=line_html)
 
 
 @cache

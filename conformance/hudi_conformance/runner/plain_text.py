@@ -18,6 +18,11 @@ def plain_end(text: str, most: int) -> str:
     return shown if len(shown) <= most else f"…\n{shown[2 - most :]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 case", "2 cases"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _shortened(text: str, most: int) -> str:
     return f"{text[: most - 1]}…"
 

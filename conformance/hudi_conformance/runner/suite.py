@@ -17,6 +17,7 @@ from hudi_conformance.runner.console import Ticker, readings_line, summary
 from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.junit import write_junit
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter
@@ -214,7 +215,7 @@ def _print_outcomes(
     if not_started:
         again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))
         out.print(
-            f"{adapter.name} could not be started, so {_counted_cases(len(not_started))} failed without being asked."
+            f"{adapter.name} could not be started, so {counted(len(not_started), 'case')} failed without being asked."
         )
         out.print(f"Check how it starts:  {again}", markup=False)
         out.print()
@@ -245,11 +246,7 @@ def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any]
             by_op.setdefault(one.case.steps[0].op, []).append(one)
     return tuple(
         f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
-        f"{_counted_cases(len(outcomes))} that ask it. Check how the adapter spells the op where it looks it up."
+        f"{counted(len(outcomes), 'case')} that ask it. Check how the adapter spells the op where it looks it up."
         for op, outcomes in sorted(by_op.items())
         if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
     )
-
-
-def _counted_cases(count: int) -> str:
-    return f"{count} case{'' if count == 1 else 's'}"
