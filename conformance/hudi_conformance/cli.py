@@ -70,6 +70,14 @@ def run(
     expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
     skip: Annotated[Path | None, typer.Option(help="File of cases that are not run, with reasons.")] = None,
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="Markdown file to write, such as $GITHUB_STEP_SUMMARY.")] = None,
+    badge: Annotated[
+        Path | None, typer.Option(help="Badge to write: an .svg, or JSON for the endpoint of shields.io.")
+    ] = None,
+    trend: Annotated[
+        Path | None,
+        typer.Option(help="results.jsonl of the last run, or its folder: say what changed; absent on a first run."),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
@@ -94,8 +102,10 @@ def run(
     from hudi_conformance.runner.console import console
     from hudi_conformance.runner.scores import Requirements
     from hudi_conformance.runner.suite import SuiteOptions, run_suite
+    from hudi_conformance.runner.trend import earlier_run
 
     out = console()
+    earlier = _usable(lambda: earlier_run(trend)) if trend else None
     options = SuiteOptions(
         root=_usable(suite_root),
         adapters=tuple(adapter),
@@ -104,6 +114,9 @@ def run(
         expected=expected,
         skip=skip,
         junit=junit,
+        summary=summary,
+        badge=badge,
+        earlier=earlier,
         step_limit_s=limit,
         jobs=jobs,
         servicer=servicer,
@@ -115,7 +128,7 @@ def run(
     if report is not None:
         from hudi_conformance.report.html import write_report
 
-        out.print(f"report: {write_report(report / 'results.jsonl', report)}", markup=False)
+        out.print(f"report: {write_report(report / 'results.jsonl', report, earlier=earlier)}", markup=False)
     raise typer.Exit(code)
 
 

@@ -24,12 +24,17 @@ from hudi_conformance.report.runs import History, history_of, result_files, runs
 from hudi_conformance.report.runs_drawing import runs_svg
 from hudi_conformance.report.slices_style import slices_style
 from hudi_conformance.runner.results import RESULTS_FILE, RunResults
+from hudi_conformance.runner.trend import EarlierRun
 
 GENERATOR = "hudi-conformance report"
 
 
-def write_report(results: Path, output_dir: Path, *, all_cases: bool = False) -> Path:
+def write_report(
+    results: Path, output_dir: Path, *, all_cases: bool = False, earlier: EarlierRun | None = None
+) -> Path:
     """Write the report of a run, or of the last of a folder of runs, and answer the index's path.
+
+    With an earlier run the report of one run has what moved since then.
 
     Raises:
         OSError: the results cannot be read or the folder cannot be written.
@@ -37,7 +42,12 @@ def write_report(results: Path, output_dir: Path, *, all_cases: bool = False) ->
 
     """
     if not results.is_dir() or (results / RESULTS_FILE).is_file():
-        return write_pages(gather(results), output_dir, all_cases=all_cases)
+        runs = (
+            ()
+            if earlier is None or earlier.results is None
+            else ((earlier.file, earlier.results), *runs_of([results / RESULTS_FILE if results.is_dir() else results]))
+        )
+        return write_pages(gather(results), output_dir, all_cases=all_cases, runs=runs)
     files = [file for file in result_files(results) if not file.is_relative_to(output_dir)]
     runs = runs_of(files)
     evidence = gather(runs[-1][0])

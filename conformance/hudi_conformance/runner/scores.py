@@ -29,7 +29,12 @@ class Score:
     @classmethod
     def of(cls, outcomes: Iterable[Outcome]) -> Self:
         """The score of outcomes."""
-        verdicts = [one.verdict for one in outcomes]
+        return cls.of_verdicts(one.verdict for one in outcomes)
+
+    @classmethod
+    def of_verdicts(cls, verdicts: Iterable[str]) -> Self:
+        """The score of verdicts, as results files name them."""
+        verdicts = tuple(verdicts)
         return cls(verdicts.count(Verdict.PASS), sum(one not in NOT_QUERIED | UNDECIDED for one in verdicts))
 
     @property

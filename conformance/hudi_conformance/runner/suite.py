@@ -18,14 +18,16 @@ from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expe
 from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.junit import write_junit
 from hudi_conformance.runner.plain_text import counted
+from hudi_conformance.runner.publishing import badge, markdown_summary, write_text
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
-from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter
+from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter, RunResults, read_results
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.scores import NO_REQUIREMENTS, Requirements
 from hudi_conformance.runner.selecting import one_of_each, select
 from hudi_conformance.runner.session import START_FAILED
 from hudi_conformance.runner.skips import load_skips, resolved_skips
+from hudi_conformance.runner.trend import EarlierRun, trend_lines
 from hudi_conformance.runner.verdicts import BAD, NOT_QUERIED, Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -51,6 +53,10 @@ class SuiteOptions:
     expected: Path | None = None
     skip: Path | None = None
     junit: Path | None = None
+    summary: Path | None = None
+    badge: Path | None = None
+    earlier: EarlierRun | None = None
+    """The run that this one is compared with."""
     step_limit_s: float = 60.0
     start_limit_s: float = 180.0
     jobs: int = 1
@@ -77,6 +83,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     roles = roles_of(options.root, options.servicer, options.readers)
     requirements = options.requirements.checked(corpus)
     requirements.reject_incomparable(adapter.name for adapter in adapters)
+    before = options.earlier.results if options.earlier else None
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
     require_runnable_cases(cases, lists.values())
     with ExitStack() as stack:
@@ -106,12 +113,27 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
         codes = [*map(exit_code, outcomes.values()), *([BAD_VERDICT] if unmet else [])]
         code = max(codes, key=(FINE, BAD_USAGE, BAD_VERDICT).index)
         writer.close(code)
-        if options.junit is not None:
-            write_junit(folder / RESULTS_FILE, options.junit)
+        run_results = read_results(folder / RESULTS_FILE)
+    publish(run_results, options, before, unmet)
     out.print(summary(outcomes))
+    if options.earlier is not None:
+        first = f"no earlier run in {options.earlier.file}: this is the first"
+        out.print("since the last run:" if before else first, markup=False)
+    for line in trend_lines(before, run_results) if before else ():
+        out.print(f"  {line}", markup=False)
     for line in unmet:
         out.print(f"FAIL {line}", markup=False)
     return code
+
+
+def publish(run: RunResults, options: SuiteOptions, before: RunResults | None, unmet: Iterable[str]) -> None:
+    """Write what is requested of a finished run beside its results."""
+    if options.junit is not None:
+        write_junit(run, options.junit)
+    if options.summary is not None:
+        write_text(options.summary, markdown_summary(run, before, unmet))
+    if options.badge is not None:
+        write_text(options.badge, badge(run, options.badge))
 
 
 def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...]:
