@@ -72,7 +72,7 @@ def run(
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
     summary: Annotated[Path | None, typer.Option(help="Markdown file to write, such as $GITHUB_STEP_SUMMARY.")] = None,
     badge: Annotated[
-        Path | None, typer.Option(help="Badge to write: an .svg, or JSON for the endpoint of shields.io.")
+        list[Path] | None, typer.Option(help="Badge to write: an .svg, or JSON for the endpoint of shields.io.")
     ] = None,
     trend: Annotated[
         Path | None,
@@ -115,7 +115,7 @@ def run(
         skip=skip,
         junit=junit,
         summary=summary,
-        badge=badge,
+        badges=tuple(badge or ()),
         earlier=earlier,
         step_limit_s=limit,
         jobs=jobs,
@@ -174,6 +174,21 @@ def _as_json(case: Case) -> dict[str, object]:
 
 
 app.command(name="new-adapter")(new_adapter)
+
+
+@app.command(name="lint-adapter")
+def lint_adapter(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="An adapter.toml, or a list of expected failures or skips.")
+    ],
+) -> None:
+    """Check an adapter's files against the corpus without starting it: exit 1 and a line for each that is wrong."""
+    from hudi_conformance.runner.adapter_lint import lint_files
+
+    found = _usable(lambda: tuple(lint_files(files, suite_root())))
+    for line in found:
+        typer.echo(line)
+    raise typer.Exit(1 if found else 0)
 
 
 @app.command()

@@ -150,11 +150,12 @@ def test_a_run_writes_what_is_requested_and_is_compared_with_the_last(
 
     def run(*cases: str) -> tuple[EarlierRun, str]:
         earlier = earlier_run(folder)
-        files = {"summary": tmp_path / "out/s.md", "badge": tmp_path / "out/b.svg", "junit": tmp_path / "out/j.xml"}
+        files = {"summary": tmp_path / "out/s.md", "junit": tmp_path / "out/j.xml"}
+        badges = (tmp_path / "out/b.svg", tmp_path / "out/b.json")
         requirements = Requirements(("reading",))
         selection = Selection(cases=cases)
         wanted = SuiteOptions(
-            tiny.root, ("fake",), selection, folder, **files, earlier=earlier, requirements=requirements
+            tiny.root, ("fake",), selection, folder, **files, badges=badges, earlier=earlier, requirements=requirements
         )
         out = console()
         with out.capture() as printed:
@@ -171,7 +172,7 @@ def test_a_run_writes_what_is_requested_and_is_compared_with_the_last(
     summary = (tmp_path / "out/s.md").read_text(encoding="utf-8")
     assert summary.startswith("`fail: ")
     assert "### Since the last run" in summary
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"s.md", "b.svg", "j.xml"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"s.md", "b.svg", "b.json", "j.xml"}
     write_report(folder / "results.jsonl", folder, earlier=earlier)
     assert "Newly failing" in (folder / "runs.html").read_text(encoding="utf-8")
 

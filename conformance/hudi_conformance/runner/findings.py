@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError
+from hudi_conformance.runner.identifiers import nearest_words
 
 FOLDER = "findings"
 _REQUIRED = ("clause", "why", "evidence")
@@ -47,7 +48,7 @@ def finding_of(entry: Mapping[str, Any], path: Path) -> Finding:
     """
     place = f"{path.name}: {entry.get('name') or entry.get('id') or entry.get('ids') or 'an entry'}"
     if strange := sorted(entry.keys() - _KNOWN):
-        raise AdapterConfigError(f"{place}: {strange[0]!r} is not known here")
+        raise AdapterConfigError(f"{place}: {strange[0]!r} is not known here{nearest_words(strange[0], _KNOWN)}")
     for key in _REQUIRED:
         if not str(entry.get(key, "")).strip():
             raise AdapterConfigError(f"{place}: {key!r} is missing")

@@ -54,7 +54,7 @@ class SuiteOptions:
     skip: Path | None = None
     junit: Path | None = None
     summary: Path | None = None
-    badge: Path | None = None
+    badges: tuple[Path, ...] = ()
     earlier: EarlierRun | None = None
     """The run that this one is compared with."""
     step_limit_s: float = 60.0
@@ -132,8 +132,8 @@ def publish(run: RunResults, options: SuiteOptions, before: RunResults | None, u
         write_junit(run, options.junit)
     if options.summary is not None:
         write_text(options.summary, markdown_summary(run, before, unmet))
-    if options.badge is not None:
-        write_text(options.badge, badge(run, options.badge))
+    for path in options.badges:
+        write_text(path, badge(run, path))
 
 
 def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...]:
