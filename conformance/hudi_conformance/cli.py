@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 
 from hudi_conformance.adapter_templates.command import new_adapter
+from hudi_conformance.command_examples import add_examples
 from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
 from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id
 from hudi_conformance.runner.resources import CorpusError, suite_root
@@ -493,6 +494,7 @@ def trace(
 
 def main() -> None:
     """Run the command line; what the system refuses, as a file that cannot be written, is one line and exit code 2."""
+    add_examples(app)
     # The groups bring their own options; they are loaded only when named.
     named = sys.argv[1] if len(sys.argv) > 1 else ""
     if named in _GROUPS:
@@ -509,6 +511,7 @@ def main() -> None:
 
 def whole_app() -> typer.Typer:
     """The command line with the commands of every group, for its reference."""
+    add_examples(app)
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
     for name in _GROUPS:
@@ -518,6 +521,7 @@ def whole_app() -> typer.Typer:
 
 def _group(name: str) -> typer.Typer:
     group: typer.Typer = importlib.import_module(f"hudi_conformance.{_GROUPS[name]}.cli").app
+    add_examples(group, name)
     return group
 
 
