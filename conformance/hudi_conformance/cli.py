@@ -14,7 +14,9 @@ import typer
 from hudi_conformance.adapter_templates.command import new_adapter
 from hudi_conformance.command_examples import add_examples
 from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id, short_id
+from hudi_conformance.runner.identifiers import nearest_words
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.resources import CorpusError, suite_root
 
 app = typer.Typer(
@@ -229,7 +231,8 @@ def repro(
         raise typer.Exit(_usable(lambda: replay(Path(case), config, root, console(), keep)))
     found = [one for one in _usable(lambda: load_cases(root)) if one.id == normal_id(case) or matches_id(one.id, case)]
     if len(found) != 1:
-        _refuse(f"{case!r} fits {len(found)} cases, not one")
+        near = "" if found else nearest_words(case, (short_id(one.id) for one in load_cases(root)))
+        _refuse(f"{case!r} fits {counted(len(found), 'case')}, not one{near}")
     roles = _usable(lambda: roles_of(root, servicer, reader or ()))
     raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, roles, keep=keep, limit_s=limit, out=console())))
 
@@ -268,6 +271,8 @@ def fuzz(
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
+    if strange := sorted({*(version or ())} - {*ALL_WRITES.versions}):
+        _refuse(f"histories are of table versions {', '.join(map(str, ALL_WRITES.versions))}, not of {strange[0]}")
     limits = replace(
         ALL_WRITES,
         versions=tuple(version or ALL_WRITES.versions),
@@ -504,7 +509,7 @@ def main() -> None:
             app.add_typer(typer.Typer(help=help_text), name=name)
     try:
         app()
-    except OSError as error:
+    except (OSError, CorpusError, AdapterConfigError) as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
 

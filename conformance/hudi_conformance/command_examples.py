@@ -25,7 +25,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "lint": ("lint",),
     "clause": ("clause TL-014", "clause tl-14 MG3 --all", "clause TL-014 --json"),
-    "specs": ("specs", "specs --shard 1/3", "specs AtomicTable --no-apalache"),
+    "specs": ("specs", "specs --shard 1/3", "specs Recovery --no-apalache"),
     "report": ("report build/run build/report", "report build/runs build/report --all-cases"),
     "check-table": (
         "check-table lake/rides",

@@ -16,6 +16,7 @@ from hudi_conformance.runner.cases import Case, Selection, load_cases
 from hudi_conformance.runner.console import Ticker, readings_line, summary
 from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.runner.failure_text import failure_text
+from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.junit import write_junit
 from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.publishing import badge, markdown_summary, write_text
@@ -162,7 +163,10 @@ def reject_unknown_adapters(names: Sequence[str], adapters: Sequence[AdapterConf
     known = [adapter.name for adapter in adapters]
     for name in names:
         if name not in known:
-            raise AdapterConfigError(f"{name!r} is to be asked one case of each kind, but takes no part in the run")
+            near = nearest_words(name, known)
+            raise AdapterConfigError(
+                f"{name!r} is to be asked one case of each kind, but takes no part in the run{near}"
+            )
 
 
 def lists_of(
