@@ -19,7 +19,7 @@ MISSPELT = {
     "interleavings draw writers-same-cow": "writers-same-cow-",
     "interleavings run writers-sme-cow-6": "writers-same-cow-6",
     "stress run --setting v9-mor-optimistic-fil": "v9-mor-optimistic-file",
-    "stress run --lock flie": "file",
+    "stress run --lock fil": "file",
     "real list basics/appended-cow-1.1.1-v7": "basics/appended-cow-1.1.1-v",
     "real list --bundle 1.1": "1.1.1",
     "real sample --adapter modl": "model",
@@ -32,12 +32,12 @@ MISSPELT = {
     f"list --case {LATE}::snapshto": f"{LATE}::snapshot",
     "run -a model --smoke-sample modl": "model",
     "run -a model --reader modl": "model",
-    "run -a model --require mergin": "merging",
+    "run -a model --require mergi": "merging",
     "check-table . -a modl": "model",
     "clause TL-14x": "",
     "fuzz -a model --table-version 7": "",
     "list --table-version 7": "",
-    "new-adapter x --language pyton": "python",
+    "new-adapter x --language pyt": "python",
     "specs Recover": "Recovery",
 }
 
@@ -49,8 +49,8 @@ def test_an_unknown_name_suggests_the_nearest(
     monkeypatch.setattr(sys, "argv", ["hudi-conformance", *shlex.split(command)])
     with pytest.raises(SystemExit) as ended:
         main()
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert ended.value.code == 2
-    assert "Traceback" not in said.out + said.err
+    assert "Traceback" not in printed.out + printed.err
     if MISSPELT[command]:
-        assert f"did you mean {MISSPELT[command]}" in " ".join((said.out + said.err).split())
+        assert f"did you mean {MISSPELT[command]}" in " ".join((printed.out + printed.err).split())

@@ -21,7 +21,7 @@ BIN = Path(sys.executable).parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
-ASK = "Ask every case"
+RUN_CASES = "Ask every case"
 EXPRESSION = re.compile(r"\$\{\{\s*inputs\.([\w-]+)\s*\}\}")
 
 
@@ -73,7 +73,7 @@ def test_the_action_installs_what_is_given(tmp_path: Path, given: dict[str, str]
     assert (tmp_path / "installed").read_text(encoding="utf-8").split("\n")[-2] == f"hudi-conformance @ {installed}"
 
 
-def test_the_action_asks_the_cases_and_keeps_what_came_of_them(tmp_path: Path) -> None:
+def test_the_action_runs_the_cases_and_keeps_their_results(tmp_path: Path) -> None:
     """The second run says what changed since the first, from the folder that it writes to itself."""
     given = {
         "adapter": "model-in-process",
@@ -83,7 +83,7 @@ def test_the_action_asks_the_cases_and_keeps_what_came_of_them(tmp_path: Path) -
         "minimum": "100",
         "last_run": "build/conformance",
     }
-    first, second = (run_step(ASK, tmp_path, **given) for _ in range(2))
+    first, second = (run_step(RUN_CASES, tmp_path, **given) for _ in range(2))
     assert (first.returncode, second.returncode) == (0, 0), first.stdout + first.stderr + second.stderr
     assert "this is the first" in first.stdout
     assert "(+0.0)" in second.stdout
@@ -96,10 +96,10 @@ def test_the_action_asks_the_cases_and_keeps_what_came_of_them(tmp_path: Path) -
 
 def test_the_action_fails_as_the_run_fails_and_the_summary_says_why(tmp_path: Path) -> None:
     given = {"adapter": "null-empty", "cases": "v9/mor_event_time_late_data::snapshot"}
-    assert run_step(ASK, tmp_path, **given).returncode == 1
+    assert run_step(RUN_CASES, tmp_path, **given).returncode == 1
     assert (tmp_path / "step.md").read_text(encoding="utf-8").startswith("`fail: ")
     (tmp_path / "step.md").unlink()
-    assert run_step(ASK, tmp_path, **{**given, "cases": "nothing"}).returncode == 2
+    assert run_step(RUN_CASES, tmp_path, **{**given, "cases": "nothing"}).returncode == 2
     assert not (tmp_path / "step.md").exists()
 
 
