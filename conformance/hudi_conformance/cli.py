@@ -12,8 +12,11 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 
 from hudi_conformance.adapter_templates.command import new_adapter
+from hudi_conformance.command_examples import add_examples
 from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id, short_id
+from hudi_conformance.runner.identifiers import nearest_words
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.resources import CorpusError, suite_root
 
 app = typer.Typer(
@@ -70,6 +73,14 @@ def run(
     expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
     skip: Annotated[Path | None, typer.Option(help="File of cases that are not run, with reasons.")] = None,
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="Markdown file to write, such as $GITHUB_STEP_SUMMARY.")] = None,
+    badge: Annotated[
+        list[Path] | None, typer.Option(help="Badge to write: an .svg, or JSON for the endpoint of shields.io.")
+    ] = None,
+    trend: Annotated[
+        Path | None,
+        typer.Option(help="results.jsonl of the last run, or its folder: say what changed; absent on a first run."),
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
@@ -94,8 +105,10 @@ def run(
     from hudi_conformance.runner.console import console
     from hudi_conformance.runner.scores import Requirements
     from hudi_conformance.runner.suite import SuiteOptions, run_suite
+    from hudi_conformance.runner.trend import earlier_run
 
     out = console()
+    earlier = _usable(lambda: earlier_run(trend)) if trend else None
     options = SuiteOptions(
         root=_usable(suite_root),
         adapters=tuple(adapter),
@@ -104,6 +117,9 @@ def run(
         expected=expected,
         skip=skip,
         junit=junit,
+        summary=summary,
+        badges=tuple(badge or ()),
+        earlier=earlier,
         step_limit_s=limit,
         jobs=jobs,
         servicer=servicer,
@@ -115,7 +131,7 @@ def run(
     if report is not None:
         from hudi_conformance.report.html import write_report
 
-        out.print(f"report: {write_report(report / 'results.jsonl', report)}", markup=False)
+        out.print(f"report: {write_report(report / 'results.jsonl', report, earlier=earlier)}", markup=False)
     raise typer.Exit(code)
 
 
@@ -163,6 +179,21 @@ def _as_json(case: Case) -> dict[str, object]:
 app.command(name="new-adapter")(new_adapter)
 
 
+@app.command(name="lint-adapter")
+def lint_adapter(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="An adapter.toml, or a list of expected failures or skips.")
+    ],
+) -> None:
+    """Check an adapter's files against the corpus without starting it: exit 1 and a line for each that is wrong."""
+    from hudi_conformance.runner.adapter_lint import lint_files
+
+    found = _usable(lambda: tuple(lint_files(files, suite_root())))
+    for line in found:
+        typer.echo(line)
+    raise typer.Exit(1 if found else 0)
+
+
 @app.command()
 def smoke(adapter: _Adapter, limit: _Limit = 60.0) -> None:
     """Check a new adapter against the protocol and tell the first violation."""
@@ -200,7 +231,8 @@ def repro(
         raise typer.Exit(_usable(lambda: replay(Path(case), config, root, console(), keep)))
     found = [one for one in _usable(lambda: load_cases(root)) if one.id == normal_id(case) or matches_id(one.id, case)]
     if len(found) != 1:
-        _refuse(f"{case!r} fits {len(found)} cases, not one")
+        near = "" if found else nearest_words(case, (short_id(one.id) for one in load_cases(root)))
+        _refuse(f"{case!r} fits {counted(len(found), 'case')}, not one{near}")
     roles = _usable(lambda: roles_of(root, servicer, reader or ()))
     raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, roles, keep=keep, limit_s=limit, out=console())))
 
@@ -239,6 +271,8 @@ def fuzz(
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
+    if strange := sorted({*(version or ())} - {*ALL_WRITES.versions}):
+        _refuse(f"histories are of table versions {', '.join(map(str, ALL_WRITES.versions))}, not of {strange[0]}")
     limits = replace(
         ALL_WRITES,
         versions=tuple(version or ALL_WRITES.versions),
@@ -327,21 +361,36 @@ def report(
 
 @app.command(name="check-table")
 def check_table(
-    place: Annotated[str, typer.Argument(help="A table's folder, or its URI in an object store.")],
+    places: Annotated[
+        list[str] | None, typer.Argument(metavar="PLACE", help="Folders of tables, or their URIs in an object store.")
+    ] = None,
+    below: Annotated[
+        list[str] | None, typer.Option(help="Every table below this folder; of a store one level.")
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    html: Annotated[Path | None, typer.Option(help="The page to write, one file.")] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Read rows too, and the indexes of the metadata table.")] = False,
     option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
     adapter: Annotated[
         str, typer.Option("--adapter", "-a", help="Who checks: `model` is the engine's reference.")
     ] = "engine-in-process",
-    limit: Annotated[float, typer.Option(help="Seconds that the check may take.")] = 24 * 3600.0,
+    limit: Annotated[float, typer.Option(help="Seconds that the check of a table may take.")] = 24 * 3600.0,
 ) -> None:
-    """Name every clause that a real table violates, with the file: exit 1 for an error, 2 when it cannot be judged."""
-    from hudi_conformance.report.inspecting import Check, check
+    """Name every clause that real tables violate, with the file, what it means and what to do.
+
+    Exit 0 no errors, 1 an error in a table, 2 a table cannot be checked.
+    """
+    from hudi_conformance.report.checking_tables import check, tables_below
+    from hudi_conformance.report.inspecting import Check
 
     config = _usable(lambda: find_adapter(adapter, _usable(suite_root)))
-    raise typer.Exit(check(place, Check(config, _pairs(option or ()), deep, limit), as_json=as_json))
+    options = _pairs(option or ())
+    named = tuple(dict.fromkeys((*(places or ()), *_usable(lambda: tables_below(below or (), options)))))
+    if not named:
+        _refuse("name a table, or a folder of tables with --below")
+    wanted = Check(config, options, deep, limit)
+    raise typer.Exit(_usable(lambda: check(named, wanted, as_json=as_json, html=html)))
 
 
 @app.command()
@@ -450,6 +499,7 @@ def trace(
 
 def main() -> None:
     """Run the command line; what the system refuses, as a file that cannot be written, is one line and exit code 2."""
+    add_examples(app)
     # The groups bring their own options; they are loaded only when named.
     named = sys.argv[1] if len(sys.argv) > 1 else ""
     if named in _GROUPS:
@@ -459,13 +509,14 @@ def main() -> None:
             app.add_typer(typer.Typer(help=help_text), name=name)
     try:
         app()
-    except OSError as error:
+    except (OSError, CorpusError, AdapterConfigError) as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
 
 
 def whole_app() -> typer.Typer:
     """The command line with the commands of every group, for its reference."""
+    add_examples(app)
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
     for name in _GROUPS:
@@ -475,6 +526,7 @@ def whole_app() -> typer.Typer:
 
 def _group(name: str) -> typer.Typer:
     group: typer.Typer = importlib.import_module(f"hudi_conformance.{_GROUPS[name]}.cli").app
+    add_examples(group, name)
     return group
 
 

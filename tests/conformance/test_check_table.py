@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,18 @@ from hudi_conformance.interop.real_tables import cache, checking
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import errors_in
 from hudi_conformance.interop.real_tables.known import KnownDifference
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, check
+from hudi_conformance.report.checking_tables import check, tables_below
+from hudi_conformance.report.clause_text import line_html
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, Finding
+from hudi_conformance.report.remedies import load_remedies
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
-from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.resources import CorpusError, suite_root
+from hudi_conformance.runner.session import Session
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model_tools.violations import violations
+from hudi_spark import check_table, read_arrow, write_arrow
 
 GOLDEN = unpacked_corpus()
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "run.py"
@@ -223,25 +230,35 @@ def check_by(adapter: str = CHECKER, *, deep: bool = False) -> Check:
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it requests, then each place."""
-    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), check_by(adapter), as_json=False) == VALID
+    assert check([str(GOLDEN / "v9/mor_event_time_late_data/table")], check_by(adapter), as_json=False) == VALID
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), check_by(adapter), as_json=False) == VALID
+    assert check([str(GOLDEN / "v9/apache_mor_torn_log/table")], check_by(adapter), as_json=False) == VALID
     assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(adapter, deep=True), as_json=False) == BROKEN
+    assert check([str(GOLDEN / "v9/bad_two_completions/table")], check_by(adapter, deep=True), as_json=False) == BROKEN
     printed = capsys.readouterr().out
     assert "error TL-012  Instants are unique" in printed
     assert "rule: No two actions have the same requested time" in printed
     assert "(hudi-conformance clause TL-012)" in printed
-    assert "1 errors, 0 warnings" in printed
+    assert "  means: Two timeline files contradict each other" in printed
+    assert "  to do: Move the file that is not its writer's" in printed
+    assert "1 error, 0 warnings; answers may be wrong" in printed
 
 
 def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(), as_json=True) == BROKEN
+    assert check([str(GOLDEN / "v9/bad_two_completions/table")], check_by(), as_json=True) == BROKEN
     (line,) = capsys.readouterr().out.splitlines()
-    assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
+    found = json.loads(line)
+    assert found.keys() == {"table", *(one.name for one in fields(Finding))}
+    assert (found["clause"], found["affects"], found["known"]) == ("TL-012", "answers", [])
     for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
-        assert check(place, check_by(), as_json=True) == NO_VERDICT
-        assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
+        assert check([place], check_by(), as_json=True) == NO_VERDICT
+        assert json.loads(capsys.readouterr().out)["refused"].keys() == {
+            "table",
+            "reason",
+            "clause",
+            "where",
+            "message",
+        }
 
 
 @pytest.mark.parametrize(
@@ -258,7 +275,7 @@ def test_what_an_adapter_cannot_judge_is_no_sound_table(
 ) -> None:
     adapter = AdapterConfig("other", (sys.executable, *command))
     limits = Check(adapter, limit_s=2.0, start_limit_s=2.0 if "sleep" in command[-1] else 60.0)
-    assert check(str(INDEXED), limits, as_json=False) == NO_VERDICT
+    assert check([str(INDEXED)], limits, as_json=False) == NO_VERDICT
     assert message in capsys.readouterr().out
 
 
@@ -323,3 +340,104 @@ def test_unlisted_differences_between_check_and_reference_are_reported(
     assert len(found) == len(lines)
     assert all(one.text.startswith(f"{made.id}: {text}") for one, text in zip(found, lines, strict=True)), found
     assert [one.is_difference for one in found] == [not text.startswith("TL-") for text in lines]
+
+
+SOUND, TORN = GOLDEN / "v9/mor_event_time_late_data/table", GOLDEN / "v9/apache_mor_torn_log/table"
+BAD = GOLDEN / "v9/bad_two_completions/table"
+
+
+@pytest.mark.parametrize(
+    ("tables", "code"),
+    [
+        ([SOUND, TORN], VALID),
+        ([BAD, SOUND], BROKEN),
+        ([SOUND, GOLDEN / "nowhere"], NO_VERDICT),
+        ([GOLDEN / "nowhere", BAD, SOUND], BROKEN),
+    ],
+)
+def test_many_tables_have_one_exit_code(
+    tables: list[Path], code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the gravest, in any order; each is named with its numbers, and the adapter starts once."""
+    started = list[object]()
+    original = Session.start
+    monkeypatch.setattr(Session, "start", lambda self: (started.append(self), original(self))[1])
+    assert check([str(one) for one in tables], check_by(), as_json=False) == code
+    printed = capsys.readouterr().out
+    assert all(f"{one}: " in printed for one in tables)
+    assert f"{len(tables)} tables: {tables.count(BAD)} with errors, " in printed
+    assert len(started) == 1
+    assert check([str(one) for one in reversed(tables)], check_by(), as_json=True) == code
+
+
+def test_tables_are_found_below_a_folder(tmp_path: Path) -> None:
+    """However deep; a metadata table is none by itself, and a folder without any is refused."""
+    for name in ("a", "b/c/d"):
+        shutil.copytree(INDEXED, tmp_path / name)
+    (tmp_path / "empty").mkdir()
+    assert tables_below([str(tmp_path)], {}) == (str(tmp_path / "a"), str(tmp_path / "b/c/d"))
+    for folder in ("empty", "nowhere"):
+        with pytest.raises(CorpusError, match="no tables below"):
+            tables_below([str(tmp_path / folder)], {})
+
+
+def test_the_page_of_checked_tables_says_what_the_text_says(tmp_path: Path) -> None:
+    """In one file that requests nothing, with the timeline drawn, whatever a folder is named."""
+    marked = tmp_path / "<script>alert(1)<" / "script>"
+    shutil.copytree(BAD, marked)
+    page = tmp_path / "pages" / "tables.html"
+    assert check([str(marked), str(TORN), str(tmp_path)], check_by(), as_json=False, html=page) == BROKEN
+    text = page.read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    remedies = load_remedies(suite_root())
+    for clause in ("TL-012", "LF-010"):
+        assert clause in text
+        assert line_html(remedies.of(clause).consequence) in text
+        assert line_html(remedies.of(clause).remedy) in text
+    assert "NOT_A_TABLE" in text
+    assert text.count("<svg") == 1
+    assert "No timeline is drawn: " in text
+    assert not re.findall(r"""(?:src|href)=["'](?!#|data:)|url\(|@import""", text)
+
+
+MENDED: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "PR-003": (
+        "v9/bad_checksum",
+        lambda table: (
+            path := table / ".hoodie/hoodie.properties",
+            path.write_text(re.sub("(?m)^hoodie.table.checksum=.*\n", "", path.read_text())),
+        ),
+    ),
+    "PR-008": ("v6/mor_properties_backup", lambda table: write_once(table, "true")),
+    "TL-012": (
+        "v9/bad_two_completions",
+        lambda table: max((table / ".hoodie/timeline").glob("20250101000002000_*")).unlink(),
+    ),
+    "SL-002": (
+        "v9/apache_mor_metadata_table",
+        lambda table: (table / "region=north/.hoodie_partition_metadata").write_text(
+            "commitTime=20250101000001000\npartitionDepth=1\n"
+        ),
+    ),
+    "MT-010": ("v6/bad_list_lacks_file", lambda table: [write_once(table, kept) for kept in ("false", "true")]),
+}
+
+
+def write_once(table: Path, kept: str) -> None:
+    rows = read_arrow(table).slice(0, 1)
+    write_arrow(table, rows, "upsert", configs={"hoodie.metadata.enable": kept})
+
+
+@pytest.mark.parametrize("clause", MENDED)
+def test_the_remedy_mends_the_table(tmp_path: Path, clause: str) -> None:
+    """What `specs/check-table.toml` says to do is done, after which the check finds nothing of the clause."""
+    name, mend = MENDED[clause]
+    table = tmp_path / "table"
+    shutil.copytree(GOLDEN / name / "table", table)
+    if clause == "SL-002":
+        (table / "region=north/.hoodie_partition_metadata").unlink()
+    before = {one.clause for one in check_table(table, deep=True)}
+    mend(table)
+    assert clause in before
+    assert clause not in {one.clause for one in check_table(table, deep=True)}

@@ -77,7 +77,22 @@ def test_what_xml_cannot_hold_does_not_break_the_file():
 
     (error,) = ET.fromstring(ET.tostring(root, encoding="utf-8")).iter("error")  # noqa: S314 - likewise
 
-    assert error.get("message") == "error: bytes ??[31m and ?"
+    assert error.get("message") == r"error: bytes \x00\x1b[31m and \ud800"
+
+
+def test_the_first_line_is_the_first_difference_at_80_columns(tiny: TinyCorpus, tmp_path: Path, other: Params):
+    """In the attribute, in the text, and in the file that pytest writes of the same case."""
+    tiny.case("bad", other)
+    _run(tmp_path, "--junit", "j.xml")
+    pytest_run = ["-m", "pytest", "-p", "no:cacheprovider", "--conformance", "--adapter", "fake", "--junitxml", "p.xml"]
+    subprocess.run([sys.executable, *pytest_run], cwd=tmp_path, capture_output=True, check=False)
+
+    own, by_pytest = (next(ET.parse(tmp_path / name).iter("failure")) for name in ("j.xml", "p.xml"))  # noqa: S314
+    lines = {str(text).splitlines()[0] for text in (own.get("message"), own.text, by_pytest.get("message"))}
+    (line,) = lines
+    assert line.startswith("fail: ")
+    assert str(own.text).splitlines()[1].startswith(line.removeprefix("fail: ").rstrip("…"))
+    assert len(line) <= 80
 
 
 @pytest.mark.parametrize(

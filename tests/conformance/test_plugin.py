@@ -324,7 +324,7 @@ class TestRequirements:
 
         assert done.returncode == 1, done.stdout + done.stderr
         assert "1 passed, 1 skipped" in done.stdout
-        assert "FAILED fake: area reading is required, but 1 of its 2 cases are unsupported" in done.stdout
+        assert "FAILED fake: area reading is required, but 1 of its 2 cases is unsupported" in done.stdout
         assert "fake: 1 of 1 answered cases pass (100.0 %)" in done.stdout
 
     @pytest.mark.parametrize(("minimum", "code"), [("50", 0), ("60", 1)])

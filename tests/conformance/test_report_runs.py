@@ -43,9 +43,10 @@ def history(*files: Path) -> History:
 def test_what_fails_now_and_did_not_is_newly_failing(tmp_path: Path):
     recorded_history = history(written(tmp_path / "1.jsonl", 1, "pfup"), written(tmp_path / "2.jsonl", 2, "fpfu"))
 
-    assert [one.case for one in recorded_history.failing] == ["a", "c"]
-    assert [one.case for one in recorded_history.passing] == ["b"]
-    assert [(one.case, one.before, one.after) for one in recorded_history.otherwise] == [("d", "pass", "unsupported")]
+    assert [one.change.case for one in recorded_history.failing] == ["a", "c"]
+    assert [one.change.case for one in recorded_history.passing] == ["b"]
+    (moved,) = (one.change for one in recorded_history.otherwise)
+    assert (moved.case, moved.before, moved.after) == ("d", "pass", "unsupported")
 
 
 def test_runs_are_in_the_order_of_their_time_whatever_their_names(tmp_path: Path):
@@ -58,8 +59,8 @@ def test_runs_are_in_the_order_of_their_time_whatever_their_names(tmp_path: Path
 def test_a_new_case_that_fails_is_newly_failing_and_one_that_passes_moved_nothing_back(tmp_path: Path):
     recorded_history = history(written(tmp_path / "1.jsonl", 1, "pp  "), written(tmp_path / "2.jsonl", 2, "ppfp"))
 
-    assert [one.case for one in recorded_history.failing] == ["c"]
-    assert [one.case for one in recorded_history.otherwise] == ["d"]
+    assert [one.change.case for one in recorded_history.failing] == ["c"]
+    assert [one.change.case for one in recorded_history.otherwise] == ["d"]
     assert not recorded_history.passing
 
 

@@ -73,7 +73,7 @@ class TestRequire:
 
         assert run().exit_code == 0
         assert done.exit_code == 1
-        assert "area reading is required, but 1 of its 2 cases are unsupported (lacking: log-hfile)" in done.output
+        assert "area reading is required, but 1 of its 2 cases is unsupported (lacking: log-hfile)" in done.output
 
     def test_an_area_without_an_answer_fails_the_run(self, tiny: TinyCorpus, run: Run, passing: Params):
         """No case of it is selected."""

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.adapter_templates.writing import LANGUAGES, NewAdapterError, write_adapter
+from hudi_conformance.runner.identifiers import nearest_words
 
 
 def new_adapter(
@@ -16,7 +17,7 @@ def new_adapter(
     """Write a project to begin an adapter with: it passes `smoke` as it is."""
     try:
         if language not in LANGUAGES:
-            raise NewAdapterError(f"{language!r} is none of {', '.join(LANGUAGES)}")  # noqa: TRY301 - reported below
+            raise NewAdapterError(f"{language!r} is none of {', '.join(LANGUAGES)}{nearest_words(language, LANGUAGES)}")  # noqa: TRY301 - reported below
         files = write_adapter(language, folder, name)
     except NewAdapterError as error:
         typer.echo(f"error: {error}", err=True)

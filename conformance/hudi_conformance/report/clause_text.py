@@ -14,6 +14,11 @@ def rule_html(text: str) -> Markup:
     return Markup(_renderer().render(legal(text)))  # noqa: S704
 
 
+def line_html(text: str) -> Markup:
+    """A line of such text without a paragraph around it."""
+    return Markup(_renderer().renderInline(legal(text)))  # noqa: S704 - as above
+
+
 @cache
 def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink"])

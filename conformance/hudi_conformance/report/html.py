@@ -15,6 +15,7 @@ from hudi_conformance.drawing.templating import resource, templates
 from hudi_conformance.drawing.timeline_style import embedded_style
 from hudi_conformance.report.case_page import CasePages, table_drawings
 from hudi_conformance.report.clause_page import clauses_page, rules_of
+from hudi_conformance.report.clause_text import line_html
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.gathering import gather
 from hudi_conformance.report.links import CASES, CLAUSES, INDEX, RUNS, TABLES, case_file, table_file
@@ -23,12 +24,17 @@ from hudi_conformance.report.runs import History, history_of, result_files, runs
 from hudi_conformance.report.runs_drawing import runs_svg
 from hudi_conformance.report.slices_style import slices_style
 from hudi_conformance.runner.results import RESULTS_FILE, RunResults
+from hudi_conformance.runner.trend import EarlierRun
 
 GENERATOR = "hudi-conformance report"
 
 
-def write_report(results: Path, output_dir: Path, *, all_cases: bool = False) -> Path:
+def write_report(
+    results: Path, output_dir: Path, *, all_cases: bool = False, earlier: EarlierRun | None = None
+) -> Path:
     """Write the report of a run, or of the last of a folder of runs, and answer the index's path.
+
+    With an earlier run the report of one run has what moved since then.
 
     Raises:
         OSError: the results cannot be read or the folder cannot be written.
@@ -36,7 +42,12 @@ def write_report(results: Path, output_dir: Path, *, all_cases: bool = False) ->
 
     """
     if not results.is_dir() or (results / RESULTS_FILE).is_file():
-        return write_pages(gather(results), output_dir, all_cases=all_cases)
+        runs = (
+            ()
+            if earlier is None or earlier.results is None
+            else ((earlier.file, earlier.results), *runs_of([results / RESULTS_FILE if results.is_dir() else results]))
+        )
+        return write_pages(gather(results), output_dir, all_cases=all_cases, runs=runs)
     files = [file for file in result_files(results) if not file.is_relative_to(output_dir)]
     runs = runs_of(files)
     evidence = gather(runs[-1][0])
@@ -90,24 +101,24 @@ class Report:
     def index(self) -> str:
         """Matrix, findings, and the list of cases."""
         shown = {"page": self.page, "history": self.history, "started": self.evidence.started}
-        return _rendered("report.html.j2", **shown, has_clauses=bool(self.evidence.clauses))
+        return rendered("report.html.j2", **shown, has_clauses=bool(self.evidence.clauses))
 
     def clauses(self) -> str:
         """Every clause with its cases."""
-        return _rendered("clauses.html.j2", page=clauses_page(self.evidence, self.page))
+        return rendered("clauses.html.j2", page=clauses_page(self.evidence, self.page))
 
     def runs(self, history: History) -> str:
         """What came of each run, and what moved between the last two."""
         # The drawings escape whatever results hold.
         pictures = [(name, Markup(runs_svg(name, history.of(name)))) for name in history.names]  # noqa: S704
-        return _rendered("runs.html.j2", history=history, pictures=pictures)
+        return rendered("runs.html.j2", history=history, pictures=pictures)
 
     def tables(self) -> Iterator[tuple[str, str]]:
         """A page for every golden table."""
         for section in self.page.sections:
             drawn = table_drawings(section.table)
             values = {"section": section, "pictures": drawn, "pages": frozenset(self.cases)}
-            yield section.link, _rendered("table.html.j2", **values)
+            yield section.link, rendered("table.html.j2", **values)
 
     def case_pages(self) -> Iterator[tuple[str, str]]:
         """A page for every case that has one."""
@@ -116,11 +127,11 @@ class Report:
         for place, case in enumerate(self.cases):
             page = pages.page(place)
             begins = table_file(page.question.begins_with)
-            yield case_file(case), _rendered("case.html.j2", page=page, rules=rules, begins_link=begins)
+            yield case_file(case), rendered("case.html.j2", page=page, rules=rules, begins_link=begins)
 
 
-def _rendered(template: str, **values: object) -> str:
-    """A page as text; its policy admits the one script by its hash and no request at all."""
+def rendered(template: str, **values: object) -> str:
+    """A page of a template as text; its policy admits the one script by its hash and no request at all."""
     # Our own files, with nothing of the run inside.
     style, script = Markup(_style()), Markup(_script())  # noqa: S704
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{_hash(script)}'"
@@ -130,7 +141,7 @@ def _rendered(template: str, **values: object) -> str:
 
 @cache
 def _templates() -> Environment:
-    return templates(__package__, fragment=lambda text: quote(legal(text)))
+    return templates(__package__, fragment=lambda text: quote(legal(text)), marked=line_html)
 
 
 @cache

@@ -1,12 +1,11 @@
-"""A real table checked by an adapter: the clauses that it breaks, for operators."""
+"""Real tables checked by an adapter: the clauses that they break, what that means and what to do, for operators."""
 
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Timer
 from typing import Any, Self, TypeAlias
 
 from hudi_format.errors import FormatError
@@ -15,12 +14,12 @@ from hudi_format.table.no_table import no_table
 from hudi_format.table.table_properties import holds_table
 from hudi_model.rejection import Rejection, Unsupported
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.drawing.console_timeline import plain
+from hudi_conformance.report.remedies import AFFECTS, Remedies, load_remedies
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.clauses import Clause, load_clauses
-from hudi_conformance.runner.console import console
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import START_LIMIT_S, Broken, Hung, Response, Session
 
@@ -30,7 +29,14 @@ CHECKER = "engine-in-process"
 """The adapter that checks by default; the model is its reference."""
 CLAUSES = "specs/clauses"
 LIMIT_S = 24 * 3600.0
-_QUIET_FOR_S = 2.0
+SAYS = {
+    "answers": "answers may be wrong",
+    "refused": "queries or writes are refused",
+    "upkeep": "services, time travel or recovery may fail",
+    "speed": "answers are right and cost more",
+    "nothing": "no query is affected",
+}
+"""What each of `AFFECTS` means, in a few words."""
 _CLAUSE = re.compile(r"\(([A-Z]{2,4}-\d{3})\)")
 
 Found: TypeAlias = Mapping[str, Any]
@@ -38,7 +44,7 @@ Found: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is asked of an adapter about the table at a path or the URI of an object store."""
+    """What is requested of an adapter about tables at paths or URIs of an object store."""
 
     adapter: AdapterConfig
     options: Mapping[str, str] = field(default_factory=dict)
@@ -46,8 +52,30 @@ class Check:
     limit_s: float = LIMIT_S
     start_limit_s: float = START_LIMIT_S
 
-    def request(self, place: str) -> tuple[str, Response]:
-        """Who answered, and the answer. Nothing of the table is written.
+    def inspect(self, places: Iterable[str]) -> Iterator["Inspected"]:
+        """What is found in each table, in order, by one process of the adapter. Nothing of a table is written."""
+        known = Known.of(suite_root())
+        with tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder:
+            log, answers = Path(folder) / "stderr.log", Path(folder) / "answers"
+            answers.mkdir()
+            with Session(self.adapter.command, log, self.start_limit_s, self.adapter.folder) as session:
+                for place in places:
+                    try:
+                        response = self._request(session, place, answers)
+                    except KeyboardInterrupt:
+                        session.kill()
+                        raise
+                    except (FormatError, OSError, ValueError) as error:
+                        yield Inspected(place, refusal=refusal_of(place, error))
+                        continue
+                    found = _found(response)
+                    if found is None:
+                        yield Inspected(place, refusal=_refusal_of_answer(place, response))
+                    else:
+                        yield Inspected(place, known.explained(found), _name_of(session.started, self.adapter))
+
+    def _request(self, session: Session, place: str, answers: Path) -> Response:
+        """The answer about one table.
 
         Raises:
             FormatError: NOT_A_TABLE.
@@ -60,45 +88,112 @@ class Check:
             raise no_table(storage)
         location = storage.base if "://" in storage.base else Path(storage.base).absolute()
         params = {"deep": self.deep, "configs": dict(self.options)}
-        with tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder:
-            log, answers = Path(folder) / "stderr.log", Path(folder) / "answers"
-            answers.mkdir()
-            with Session(self.adapter.command, log, self.start_limit_s, self.adapter.folder) as session:
-                try:
-                    response = session.request("check_table", location, params, answers, self.limit_s)
-                except KeyboardInterrupt:
-                    session.kill()
-                    raise
-                return _name_of(session.started, self.adapter), response
+        return session.request("check_table", location, params, answers, self.limit_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation with its clause, what it means and what to do.
+
+    `where` is a path in the table; `affects` one of `remedies.AFFECTS`; `known` what released writers are known to
+    leave behind, as (name, sentence).
+    """
+
+    clause: str
+    name: str
+    rule: str
+    severity: str
+    where: str
+    message: str
+    affects: str
+    consequence: str
+    remedy: str
+    known: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What came of one table: its findings, by whom; or the refusal that keeps it from being judged."""
+
+    place: str
+    findings: tuple[Finding, ...] = ()
+    checker: str = ""
+    refusal: Mapping[str, str] | None = None
+
+    @property
+    def code(self) -> int:
+        """The exit code for this table alone."""
+        if self.refusal is not None:
+            return NO_VERDICT
+        return BROKEN if self.count("error") else VALID
+
+    def count(self, severity: str) -> int:
+        """How many findings have a severity, `error` or `warning`."""
+        return sum(one.severity == severity for one in self.findings)
+
+    @property
+    def summary(self) -> str:
+        """Errors and warnings in numbers, with the gravest thing that they affect."""
+        if self.refusal is not None:
+            return f"not checked: {self.refusal['reason']}"
+        gravest = min((AFFECTS.index(one.affects) for one in self.findings), default=None)
+        affected = f"; {SAYS[AFFECTS[gravest]]}" if gravest is not None else ""
+        return f"{counted(self.count('error'), 'error')}, {counted(self.count('warning'), 'warning')}{affected}"
+
+    @property
+    def groups(self) -> tuple[tuple[Finding, ...], ...]:
+        """The findings of each clause that mean the same, the gravest first."""
+        listed = sorted(
+            self.findings,
+            key=lambda one: (one.severity, AFFECTS.index(one.affects), one.clause, one.where, one.message),
+        )
+        grouped: dict[object, list[Finding]] = {}
+        for one in listed:
+            grouped.setdefault((one.clause, one.known), []).append(one)
+        return tuple(map(tuple, grouped.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the suite says of clauses: their titles and rules, and what their violations mean."""
+
+    clauses: Mapping[str, Clause]
+    remedies: Remedies
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """What the suite at a folder says.
+
+        Raises:
+            CorpusError: a file is absent or does not parse.
+
+        """
+        return cls({one.id: one for one in load_clauses(root / CLAUSES)}, load_remedies(root))
+
+    def explained(self, found: Iterable[Found]) -> tuple[Finding, ...]:
+        """The violations of an answer with what is known of them."""
+        return tuple(map(self._explained, found))
+
+    def _explained(self, one: Found) -> Finding:
+        clause, remedy = self.clauses.get(one["clause"]), self.remedies.of(one["clause"])
+        known = self.remedies.known_of(one["clause"], one["message"])
+        return Finding(
+            one["clause"],
+            clause.title if clause else "",
+            meaning(clause) if clause else "",
+            one["severity"],
+            one["where"],
+            one["message"],
+            remedy.affects,
+            remedy.consequence,
+            remedy.remedy,
+            tuple((name, finding.why) for name, finding in known),
+        )
 
 
 def _name_of(started: Mapping[str, Any] | None, adapter: AdapterConfig) -> str:
     described = (started or {}).get("implementation", {})
     return f"{described.get('name', adapter.name)} {described.get('version', '')}".strip()
-
-
-def check(place: str, check_by: Check, *, as_json: bool) -> int:
-    """Print every violation of a table that an adapter finds, and give the exit code."""
-    out = console()
-    try:
-        with Watch(quiet=as_json):
-            name, response = check_by.request(place)
-    except (FormatError, OSError, ValueError) as error:
-        print_refusal(out, refusal_of(place, error), as_json=as_json)
-        return NO_VERDICT
-    found = _found(response)
-    if found is None:
-        print_refusal(out, _refusal_of_answer(place, response), as_json=as_json)
-        return NO_VERDICT
-    if as_json:
-        _print_json(out, found)
-    else:
-        _print_text(out, found, f"checked by {name}, {_extent(check_by)}")
-    return BROKEN if _count(found, "error") else VALID
-
-
-def _extent(check_by: Check) -> str:
-    return "with rows" if check_by.deep else "without rows, which --deep reads"
 
 
 def _found(response: Response) -> list[Found] | None:
@@ -108,63 +203,11 @@ def _found(response: Response) -> list[Found] | None:
     return list(response.message["result"]["value"])
 
 
-@dataclass(slots=True)
-class Watch:
-    """Says on the error stream that a check is at work, and for how long, once it has taken a while."""
-
-    quiet: bool
-    _bar: Progress = field(init=False)
-    _timer: Timer = field(init=False)
-
-    def __enter__(self) -> Self:
-        screen = Console(stderr=True)
-        columns = (TextColumn("checking"), BarColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=screen, transient=True, disable=self.quiet or not screen.is_terminal)
-        self._bar.add_task("checking", total=None)
-        self._timer = Timer(_QUIET_FOR_S, self._bar.start)
-        self._timer.daemon = True
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        self._timer.join()
-        self._bar.stop()
-
-
-def _print_text(out: Console, found: Iterable[Found], how: str) -> None:
-    clauses = {one.id: one for one in load_clauses(suite_root() / CLAUSES)}
-    listed = sorted(found, key=lambda one: (one["severity"], one["clause"], one["where"]))
-    for clause in dict.fromkeys(one["clause"] for one in listed):
-        own = [one for one in listed if one["clause"] == clause]
-        _print_group(out, clause, clauses.get(clause), own)
-    out.print(plain(how))
-    out.print(f"{_count(listed, 'error')} errors, {_count(listed, 'warning')} warnings", markup=False)
-
-
-def _print_group(out: Console, clause: str, known: Clause | None, found: Iterable[Found]) -> None:
-    severities = dict.fromkeys(one["severity"] for one in found)
-    style = "bold red" if "error" in severities else "yellow"
-    out.print(plain(f"{'/'.join(severities)} {clause}  {known.title if known else ''}", style))
-    if known:
-        out.print(plain(f"  rule: {meaning(known)}  (hudi-conformance clause {clause})", "dim"))
-    for one in found:
-        out.print(plain(f"  {one['where']}: {one['message']}"))
-    out.print()
-
-
 def meaning(clause: Clause) -> str:
     """The first sentence of a rule."""
     text = " ".join(clause.rule.split())
     first, stop, _ = text.partition(". ")
     return first + "." if stop else text
-
-
-def _print_json(out: Console, found: Iterable[Found]) -> None:
-    clauses = {one.id: one.title for one in load_clauses(suite_root() / CLAUSES)}
-    for one in found:
-        line = {**one, "name": clauses.get(one["clause"], "")}
-        out.print(json.dumps(line, ensure_ascii=False), markup=False)
 
 
 def print_refusal(out: Console, refusal: Mapping[str, str], *, as_json: bool) -> None:
@@ -207,7 +250,3 @@ def _refusal_of_answer(place: str, response: Response) -> dict[str, str]:
 
 def _refused(reason: str, clause: str, where: str, message: str) -> dict[str, str]:
     return {"reason": reason, "clause": clause, "where": where, "message": message}
-
-
-def _count(found: Iterable[Found], severity: str) -> int:
-    return sum(one["severity"] == severity for one in found)

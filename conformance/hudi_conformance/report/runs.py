@@ -1,13 +1,14 @@
 """Runs over time: what each implementation made of the suite, run by run, and what moved between the last two."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_conformance.report.page import Page
-from hudi_conformance.report.tallies import ALARMING, Tally, group_of, tally
+from hudi_conformance.report.tallies import Tally, group_of, tally
 from hudi_conformance.runner.results import RESULTS_FILE, ResultsError, RunResults, read_results
+from hudi_conformance.runner.trend import Change, changes
 
 Verdicts = Mapping[tuple[str, str], str]
 
@@ -25,19 +26,17 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A case that came out otherwise than in the run before; a verdict is empty where it was not asked."""
+    """A case that came out otherwise than in the run before, with its title and its place in the report."""
 
-    implementation: str
-    case: str
+    change: Change
     title: str
-    before: str
-    after: str
     link: str = ""
 
     @property
     def groups(self) -> tuple[str, str]:
         """The groups of both verdicts; none where it was not asked."""
-        return (group_of(self.before) if self.before else ""), group_of(self.after)
+        before, after = self.change.before, self.change.after
+        return (group_of(before) if before else ""), group_of(after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,10 @@ def history_of(runs: Sequence[tuple[Path, RunResults]], page: Page) -> History:
     known_runs = tuple(_run(file, results) for file, results in runs)
     if len(known_runs) < 2:
         return History(known_runs)
-    moved = _moved(known_runs[-2], known_runs[-1], page)
-    failing = tuple(one for one in moved if one.groups[1] in ALARMING and one.groups[0] not in ALARMING)
-    passing = tuple(one for one in moved if one.after == "pass" and one.before)
-    rest = tuple(one for one in moved if one not in failing and one not in passing)
+    moved = tuple(_moved(changes(runs[-2][1], runs[-1][1]), page))
+    failing = tuple(one for one in moved if one.change.is_failing)
+    passing = tuple(one for one in moved if one.change.is_passing)
+    rest = tuple(one for one in moved if not (one.change.is_failing or one.change.is_passing))
     return History(known_runs, failing, passing, rest)
 
 
@@ -112,13 +111,8 @@ def _run(file: Path, results: RunResults) -> Run:
     )
 
 
-def _moved(before: Run, after: Run, page: Page) -> list[Moved]:
-    """Cases of implementations that took part in both runs; new cases count, cases that are gone do not."""
+def _moved(changed: Iterable[Change], page: Page) -> Iterator[Moved]:
     lines = {line.question.id: line for section in page.sections for line in section.lines}
-    found = []
-    for (implementation, case), verdict in after.verdicts.items():
-        earlier = before.verdicts.get((implementation, case), "")
-        if implementation in before.tallies and verdict != earlier and case in lines:
-            line = lines[case]
-            found.append(Moved(implementation, case, line.question.title, earlier, verdict, line.link))
-    return found
+    for one in changed:
+        if one.case in lines:
+            yield Moved(one, lines[one.case].question.title, lines[one.case].link)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.runner.identifiers import nearest_words
+
 
 class AdapterConfigError(Exception):
     """No adapter of that name, or its file does not parse (bad usage, exit 2)."""
@@ -54,7 +56,8 @@ def find_adapter(text: str, root: Path) -> AdapterConfig:
     command = _command_line(text)
     if len(command) == 1 and shutil.which(command[0]) is None:
         known = ", ".join(adapter_names(root)) or "none"
-        raise AdapterConfigError(f"{text!r} is neither an adapter ({known}) nor a command on PATH")
+        near = nearest_words(text, adapter_names(root))
+        raise AdapterConfigError(f"{text!r} is neither an adapter ({known}) nor a command on PATH{near}")
     return AdapterConfig(_name_of(command), command, given=text)
 
 

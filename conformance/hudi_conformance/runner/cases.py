@@ -93,6 +93,11 @@ def _writing_cases(root: Path, tables: Iterable[GoldenTable]) -> list[Case]:
     return sorted((case for file in files for case in writing_cases_of(file, known)), key=lambda case: case.id)
 
 
+def short_id(identifier: str) -> str:
+    """The id of a case without the prefix that all have."""
+    return identifier.removeprefix(f"{ID_PREFIX}::")
+
+
 def normal_id(text: str) -> str:
     """The full id, given with or without its prefix."""
     return text if text.startswith(f"{ID_PREFIX}::") else f"{ID_PREFIX}::{text}"

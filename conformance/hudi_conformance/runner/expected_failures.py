@@ -9,6 +9,8 @@ from typing import Any
 from hudi_conformance.runner.adapters_config import AdapterConfigError
 from hudi_conformance.runner.cases import fitting, normal_id
 from hudi_conformance.runner.findings import Finding, finding_of, findings_below
+from hudi_conformance.runner.identifiers import nearest_words
+from hudi_conformance.runner.plain_text import counted
 
 _CASE, _READ_BACK = "case", "read_back"
 _LISTED = frozenset({_CASE, _READ_BACK})
@@ -144,7 +146,8 @@ def cases_by_entry(entries: Iterable[str], known: Iterable[str], what: str) -> d
     fits = {entry: fitting(entry, cases) for entry in entries}
     unknown = sorted(entry for entry, ids in fits.items() if not ids)
     if unknown:
-        raise AdapterConfigError(f"{what} name {len(unknown)} unknown case(s): {', '.join(unknown[:5])}")
+        near = nearest_words(unknown[0], cases)
+        raise AdapterConfigError(f"{what} name {counted(len(unknown), 'unknown case')}: {', '.join(unknown[:5])}{near}")
     for entry, ids in fits.items():
         for case in ids:
             if found.setdefault(case, entry) != entry:
@@ -173,5 +176,6 @@ def _finding(entry: Mapping[str, Any], path: Path) -> Finding:
     name = text_of(entry, "finding", path)
     known = findings_below(path.parent)
     if name not in known:
-        raise AdapterConfigError(f"{path.name}: {name!r} is no finding of {path.parent.name}/findings")
+        near = nearest_words(name, known)
+        raise AdapterConfigError(f"{path.name}: {name!r} is no finding of {path.parent.name}/findings{near}")
     return known[name]

@@ -2,7 +2,8 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hudi_adapter.rows import Rows
 
@@ -10,7 +11,7 @@ from hudi_conformance.runner.adapter_pool import Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.cases import Expectation, Step
 from hudi_conformance.runner.comparison import row_counts
-from hudi_conformance.runner.plain_text import plain
+from hudi_conformance.runner.plain_text import fitted, plain
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.verdicts import FAILURES, Outcome
@@ -20,6 +21,17 @@ SHOWN_DIFFERENCES = 20
 _RULE_LENGTH = 160
 _COMMAND_LENGTH = 10_000
 _PARAMS_LENGTH = 200
+
+
+def headline(verdict: str, message: str, differences: Sequence[str], columns: int = 80) -> str:
+    """A case in one line, at most so many columns wide: its verdict and the first difference."""
+    text = plain(" ".join((message or next(iter(differences), "")).split()), _COMMAND_LENGTH)
+    return fitted(f"{verdict}: {text}" if text else verdict, columns)
+
+
+def headline_of(line: Mapping[str, Any]) -> str:
+    """The headline of a case of a results file."""
+    return headline(str(line["verdict"]), str(line["message"]), line["differences"])
 
 
 def failure_text(

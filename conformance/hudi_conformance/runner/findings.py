@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError
+from hudi_conformance.runner.identifiers import nearest_words
 
 FOLDER = "findings"
 _REQUIRED = ("clause", "why", "evidence")
-_KNOWN = frozenset({*_REQUIRED, "name", "id", "ids", "source", "upstream", "reproduce"})
+_KNOWN = frozenset({*_REQUIRED, "name", "id", "ids", "source", "upstream", "reproduce", "leaves"})
 _ISSUE = re.compile(r"[\w.-]+/[\w.-]+#\d+")
 
 
@@ -25,6 +26,7 @@ class Finding:
     """What is done instead of what the clause says, what shows it, where it likely comes from, who knows of it.
 
     `reproduce` is one command; empty where `hudi-conformance repro` of a case shows it. `upstream` are issues.
+    `leaves` are clauses that a table breaks once it has happened, each with a part of what a check says of it.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Finding:
     source: str = ""
     upstream: tuple[str, ...] = ()
     reproduce: str = ""
+    leaves: tuple[tuple[str, str], ...] = ()
 
 
 def finding_of(entry: Mapping[str, Any], path: Path) -> Finding:
@@ -45,7 +48,7 @@ def finding_of(entry: Mapping[str, Any], path: Path) -> Finding:
     """
     place = f"{path.name}: {entry.get('name') or entry.get('id') or entry.get('ids') or 'an entry'}"
     if strange := sorted(entry.keys() - _KNOWN):
-        raise AdapterConfigError(f"{place}: {strange[0]!r} is not known here")
+        raise AdapterConfigError(f"{place}: {strange[0]!r} is not known here{nearest_words(strange[0], _KNOWN)}")
     for key in _REQUIRED:
         if not str(entry.get(key, "")).strip():
             raise AdapterConfigError(f"{place}: {key!r} is missing")
@@ -53,7 +56,8 @@ def finding_of(entry: Mapping[str, Any], path: Path) -> Finding:
     if not all(map(_ISSUE.fullmatch, upstream)):
         raise AdapterConfigError(f"{place}: 'upstream' names issues as owner/repository#1, not {', '.join(upstream)}")
     texts = {key: str(entry.get(key, "")).strip() for key in ("name", *_REQUIRED, "source", "reproduce")}
-    return Finding(upstream=upstream, **texts)
+    leaves = tuple((str(clause), str(part)) for clause, part in dict(entry.get("leaves", {})).items())
+    return Finding(upstream=upstream, leaves=leaves, **texts)
 
 
 @cache

@@ -4,6 +4,8 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
+from hudi_conformance.runner.resources import CorpusError
+
 _TYPED = re.compile(r"^\s*(?P<prefix>[A-Za-z]{2,4})[-_ ]?(?P<number>\d{1,6})\s*$")
 _MOST_NEAR = 3
 
@@ -39,6 +41,19 @@ def meant(near: Sequence[str]) -> str:
 def nearest_words(word: str, known: Iterable[str]) -> str:
     """The same end for words."""
     return meant(difflib.get_close_matches(word, sorted(known), 1))
+
+
+def known_word(what: str, word: str, known: Iterable[str]) -> str:
+    """The word, which is one of those that are known.
+
+    Raises:
+        CorpusError: it is not; the nearest is named.
+
+    """
+    words = tuple(known)
+    if word not in words:
+        raise CorpusError(f"there is no {what} {word!r}{nearest_words(word, words)}")
+    return word
 
 
 def _number(identifier: str) -> int:

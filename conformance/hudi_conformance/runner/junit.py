@@ -7,7 +7,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from hudi_conformance.runner.cases import ID_PREFIX
-from hudi_conformance.runner.results import RunResults, read_results
+from hudi_conformance.runner.failure_text import headline_of
+from hudi_conformance.runner.results import RunResults
 
 # The element that shows each verdict; what passes has none.
 _ELEMENTS = {
@@ -24,14 +25,9 @@ _ELEMENTS = {
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(results: Path, output: Path) -> None:
-    """Write a run's results as JUnit XML.
-
-    Raises:
-        ResultsError: the results are absent or do not parse.
-
-    """
-    root = junit_of(read_results(results))
+def write_junit(run: RunResults, output: Path) -> None:
+    """Write a run's results as JUnit XML."""
+    root = junit_of(run)
     output.parent.mkdir(parents=True, exist_ok=True)
     ET.indent(root)
     ET.ElementTree(root).write(output, encoding="utf-8", xml_declaration=True)
@@ -70,16 +66,12 @@ def _add_case(suite: ET.Element, line: Mapping[str, Any]) -> None:
         ET.SubElement(properties, "property", name=name, value=_clean(str(value)))
     element = _ELEMENTS.get(str(line["verdict"]))
     if element:
-        child = ET.SubElement(case, element, message=_message(line))
-        parts = [*line["differences"], str(line["traceback"])]
+        child = ET.SubElement(case, element, message=_clean(headline_of(line)))
+        # Where a line is all that is shown, it is the first: in 80 columns, and then in full.
+        parts = [headline_of(line), str(line["message"]), *line["differences"], str(line["traceback"])]
         if line["clauses"]:
             parts.append(f"explain: hudi-conformance clause {' '.join(line['clauses'])}")
-        child.text = _clean("\n".join([*parts, f"repro: {line['repro']}"]).strip())
-
-
-def _message(line: Mapping[str, Any]) -> str:
-    text = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
-    return _clean(f"{line['verdict']}: {text}" if text else str(line["verdict"]))
+        child.text = _clean("\n".join([*filter(None, parts), f"repro: {line['repro']}"]).strip())
 
 
 def _clean(text: str) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from rich.cells import cell_len
+
 _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -16,6 +18,20 @@ def plain_end(text: str, most: int) -> str:
     """The same, of which the end is kept."""
     shown = _ODD.sub(_escaped, text[-most - 1 :])
     return shown if len(shown) <= most else f"…\n{shown[2 - most :]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: "1 case", "2 cases"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def fitted(text: str, columns: int) -> str:
+    """The text in at most so many columns of a terminal; what is left out is an ellipsis."""
+    if cell_len(text) <= columns:
+        return text
+    while cell_len(text) >= columns:
+        text = text[: min(len(text) - 1, columns)]
+    return f"{text}…"
 
 
 def _shortened(text: str, most: int) -> str:

@@ -13,7 +13,7 @@ import pytest
 from hudi_conformance.runner.adapter_pool import Roles, roles_of
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, adapter_names, find_adapter
 from hudi_conformance.runner.cases import ID_PREFIX, Case, Selection, load_cases
-from hudi_conformance.runner.failure_text import failure_text
+from hudi_conformance.runner.failure_text import failure_text, headline
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.runner.running import AdapterRun, RunOptions
@@ -305,7 +305,10 @@ class CaseItem(pytest.Item):
             pytest.xfail(outcome.message)
         if outcome.verdict is not Verdict.PASS:
             roles = conformance.roles
-            raise ConformanceFailure(failure_text(outcome, conformance.adapter, conformance.book, roles=roles))
+            # Summaries and JUnit files of pytest show the first line alone.
+            first = headline(outcome.verdict, outcome.message, outcome.differences)
+            text = failure_text(outcome, conformance.adapter, conformance.book, roles=roles)
+            raise ConformanceFailure(f"{first}\n{text}")
         if outcome.reading:
             self.user_properties.append((READING, " ".join(outcome.reading)))
 

@@ -8,6 +8,7 @@ from typing import Self
 
 from hudi_conformance.runner.cases import AREAS, Case
 from hudi_conformance.runner.identifiers import nearest_words
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.results import ResultsError, read_results
 from hudi_conformance.runner.verdicts import NOT_QUERIED, UNDECIDED, Outcome, Verdict
@@ -28,7 +29,12 @@ class Score:
     @classmethod
     def of(cls, outcomes: Iterable[Outcome]) -> Self:
         """The score of outcomes."""
-        verdicts = [one.verdict for one in outcomes]
+        return cls.of_verdicts(one.verdict for one in outcomes)
+
+    @classmethod
+    def of_verdicts(cls, verdicts: Iterable[str]) -> Self:
+        """The score of verdicts, as results files name them."""
+        verdicts = tuple(verdicts)
         return cls(verdicts.count(Verdict.PASS), sum(one not in NOT_QUERIED | UNDECIDED for one in verdicts))
 
     @property
@@ -111,20 +117,19 @@ class CheckedRequirements:
             return []
         shown = ", ".join(f"{one.case.id} ({one.verdict.replace('_', ' ')})" for one in lost[:_MOST_NAMED])
         more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-        return [f"{name}: {_cases(len(lost))} passed in the earlier run and did not now: {shown}{more}"]
+        return [f"{name}: {counted(len(lost), 'case')} passed in the earlier run and did not now: {shown}{more}"]
 
 
 def _area_unmet(name: str, area: str, outcomes: Sequence[Outcome]) -> list[str]:
     mine = [one for one in outcomes if one.case.area == area]
     lacking = [one for one in mine if one.verdict is Verdict.UNSUPPORTED]
     if not Score.of(mine).answered:
-        return [f"{name}: area {area} is required, but none of its {_cases(len(mine))} was answered"]
+        return [f"{name}: area {area} is required, but none of its {counted(len(mine), 'case')} was answered"]
     if lacking:
         features = ", ".join(sorted({one.message for one in lacking if one.message})[:_MOST_NAMED])
         because = f" (lacking: {features})" if features else ""
-        return [
-            f"{name}: area {area} is required, but {len(lacking)} of its {_cases(len(mine))} are unsupported{because}"
-        ]
+        short = f"{len(lacking)} of its {counted(len(mine), 'case')} {'is' if len(lacking) == 1 else 'are'} unsupported"
+        return [f"{name}: area {area} is required, but {short}{because}"]
     return []
 
 
@@ -133,13 +138,9 @@ def _below(name: str, minimum: float, outcomes: Sequence[Outcome]) -> list[str]:
     if score.percent is None:
         return [f"{name}: {minimum:g} % are required, but no case was answered"]
     if score.percent < minimum:
-        passed = f"{shown_percent(score.percent)} % of the {_cases(score.answered)} that were answered pass"
+        passed = f"{shown_percent(score.percent)} % of the {counted(score.answered, 'case')} that were answered pass"
         return [f"{name}: {passed}, below the required {minimum:g} %"]
     return []
-
-
-def _cases(count: int) -> str:
-    return f"{count} case{'' if count == 1 else 's'}"
 
 
 def _passed_before(path: Path | None) -> Mapping[str, frozenset[str]] | None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from hudi_conformance.runner.cases import Case, Selection, matches_id
+from hudi_conformance.runner.cases import Case, Selection, matches_id, short_id
 from hudi_conformance.runner.identifiers import meant, nearest_numbers, nearest_words
 from hudi_conformance.runner.resources import CorpusError
 
@@ -74,10 +74,12 @@ def _faults(corpus: Sequence[Case], selection: Selection) -> Iterator[str]:
             yield f"clause {clause!r}{meant(nearest_numbers(clause, cited))}"
     yield from _unknown("feature", selection.features, {name for case in corpus for name in case.table.features})
     versions = {str(case.table.version) for case in corpus}
-    yield from _unknown("table version", map(str, selection.table_versions), versions)
+    for version in map(str, selection.table_versions):
+        if version not in versions:
+            yield f"table version {version}: there are cases of {', '.join(sorted(versions, key=int))}"
     for pattern in selection.cases:
         if not any(matches_id(case.id, pattern) for case in corpus):
-            yield f"case {pattern!r}"
+            yield f"case {pattern!r}{nearest_words(pattern, (short_id(case.id) for case in corpus))}"
 
 
 def _unknown(what: str, wanted: Iterable[str], known: set[str]) -> Iterator[str]:

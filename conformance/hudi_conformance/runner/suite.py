@@ -16,15 +16,19 @@ from hudi_conformance.runner.cases import Case, Selection, load_cases
 from hudi_conformance.runner.console import Ticker, readings_line, summary
 from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.runner.failure_text import failure_text
+from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.junit import write_junit
+from hudi_conformance.runner.plain_text import counted
+from hudi_conformance.runner.publishing import badge, markdown_summary, write_text
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
-from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter
+from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter, RunResults, read_results
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.scores import NO_REQUIREMENTS, Requirements
 from hudi_conformance.runner.selecting import one_of_each, select
 from hudi_conformance.runner.session import START_FAILED
 from hudi_conformance.runner.skips import load_skips, resolved_skips
+from hudi_conformance.runner.trend import EarlierRun, trend_lines
 from hudi_conformance.runner.verdicts import BAD, NOT_QUERIED, Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -50,6 +54,10 @@ class SuiteOptions:
     expected: Path | None = None
     skip: Path | None = None
     junit: Path | None = None
+    summary: Path | None = None
+    badges: tuple[Path, ...] = ()
+    earlier: EarlierRun | None = None
+    """The run that this one is compared with."""
     step_limit_s: float = 60.0
     start_limit_s: float = 180.0
     jobs: int = 1
@@ -76,6 +84,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     roles = roles_of(options.root, options.servicer, options.readers)
     requirements = options.requirements.checked(corpus)
     requirements.reject_incomparable(adapter.name for adapter in adapters)
+    before = options.earlier.results if options.earlier else None
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
     require_runnable_cases(cases, lists.values())
     with ExitStack() as stack:
@@ -105,12 +114,27 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
         codes = [*map(exit_code, outcomes.values()), *([BAD_VERDICT] if unmet else [])]
         code = max(codes, key=(FINE, BAD_USAGE, BAD_VERDICT).index)
         writer.close(code)
-        if options.junit is not None:
-            write_junit(folder / RESULTS_FILE, options.junit)
+        run_results = read_results(folder / RESULTS_FILE)
+    publish(run_results, options, before, unmet)
     out.print(summary(outcomes))
+    if options.earlier is not None:
+        first = f"no earlier run in {options.earlier.file}: this is the first"
+        out.print("since the last run:" if before else first, markup=False)
+    for line in trend_lines(before, run_results) if before else ():
+        out.print(f"  {line}", markup=False)
     for line in unmet:
         out.print(f"FAIL {line}", markup=False)
     return code
+
+
+def publish(run: RunResults, options: SuiteOptions, before: RunResults | None, unmet: Iterable[str]) -> None:
+    """Write what is requested of a finished run beside its results."""
+    if options.junit is not None:
+        write_junit(run, options.junit)
+    if options.summary is not None:
+        write_text(options.summary, markdown_summary(run, before, unmet))
+    for path in options.badges:
+        write_text(path, badge(run, path))
 
 
 def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...]:
@@ -139,7 +163,10 @@ def reject_unknown_adapters(names: Sequence[str], adapters: Sequence[AdapterConf
     known = [adapter.name for adapter in adapters]
     for name in names:
         if name not in known:
-            raise AdapterConfigError(f"{name!r} is to be asked one case of each kind, but takes no part in the run")
+            near = nearest_words(name, known)
+            raise AdapterConfigError(
+                f"{name!r} is to be asked one case of each kind, but takes no part in the run{near}"
+            )
 
 
 def lists_of(
@@ -214,7 +241,7 @@ def _print_outcomes(
     if not_started:
         again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))
         out.print(
-            f"{adapter.name} could not be started, so {_counted_cases(len(not_started))} failed without being asked."
+            f"{adapter.name} could not be started, so {counted(len(not_started), 'case')} failed without being asked."
         )
         out.print(f"Check how it starts:  {again}", markup=False)
         out.print()
@@ -245,11 +272,7 @@ def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any]
             by_op.setdefault(one.case.steps[0].op, []).append(one)
     return tuple(
         f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
-        f"{_counted_cases(len(outcomes))} that ask it. Check how the adapter spells the op where it looks it up."
+        f"{counted(len(outcomes), 'case')} that ask it. Check how the adapter spells the op where it looks it up."
         for op, outcomes in sorted(by_op.items())
         if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
     )
-
-
-def _counted_cases(count: int) -> str:
-    return f"{count} case{'' if count == 1 else 's'}"

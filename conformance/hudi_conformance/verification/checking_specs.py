@@ -15,6 +15,7 @@ from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.processes import AT_ONCE
 from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.verification.agreement.comparing import Compared, compare
@@ -156,7 +157,9 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
     agreements = tuple(one for one in manifest.agreements if fits(one.run))
     bounded = tuple(one for one in manifest.bounded if fits(one.run) and not selection.agreements_only)
     if not runs and not agreements:
-        raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked")
+        known = {one.module for one in manifest.runs}
+        near = "".join(nearest_words(one, known) for one in selection.modules if one not in known)
+        raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked{near}")
     return Manifest(runs, agreements, bounded, manifest.tlc_only)
 
 

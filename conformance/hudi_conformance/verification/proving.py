@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
-from hudi_conformance.runner.identifiers import nearest_words, normal_number, unknown_number
+from hudi_conformance.runner.identifiers import known_word, nearest_words, normal_number, unknown_number
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
@@ -121,9 +121,14 @@ def explore(
 
     `draw` is the page to write where one is broken.
     """
-    if name not in SCENARIOS or (mutant and mutant not in MUTANTS):
+    if mutant:
+        known_word("mutant", mutant, MUTANTS)
+    if name not in SCENARIOS:
         for one in SCENARIOS.values():
             out.print(f"{one.name:<22}{one.sentence}", markup=False)
+        near = nearest_words(name, SCENARIOS)
+        if near:
+            out.print(f"there is no scenario {name!r}{near}", markup=False)
         return 2
     scenario = SCENARIOS[name]
     with broken(mutant), Progress(TextColumn("{task.description}"), console=out, transient=True) as progress:

@@ -45,7 +45,8 @@ class ObjectStorage:
     """
 
     def __init__(self, base: str, options: Mapping[str, str] | None = None) -> None:
-        scheme, _, rest = base.partition("://")
+        scheme, parted, rest = base.partition("://")
+        scheme = scheme if parted else scheme.partition(":")[0]
         bucket, _, prefix = rest.partition("/")
         if not bucket or ("@" in bucket and not scheme.lower().startswith("abfs")):
             raise ValueError(f"a URI of an object store is {scheme}://bucket/path, with credentials among the options")
@@ -264,7 +265,11 @@ def _open(scheme: str, bucket: str, options: Mapping[str, str]) -> "ObjectStore"
         store = from_url(url, config=cast("Any", config), client_options=client)
     except (BaseError, ValueError, TypeError) as error:
         known = type(error) is not UnknownConfigurationKeyError
-        reason = "a value is none of this store's" if known else str(error).partition("'")[2].partition("'")[0]
-        raise InvalidOption(f"options {', '.join(sorted(config)) or '(none)'}: {reason}") from None
+        if not known:
+            name = str(error).partition("'")[2].partition("'")[0]
+            raise InvalidOption(f"this store has no option {name}") from None
+        raise InvalidOption(
+            f"options {', '.join(sorted(config)) or '(none)'}: a value is none of this store's"
+        ) from None
     refuse_without_credentials(scheme, f"{scheme}://{bucket}", given)
     return store

@@ -10,8 +10,9 @@ from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.golden.checking import check as check_tables
 from hudi_conformance.corpus.golden.diffing import diff
 from hudi_conformance.corpus.writing.building import build as build_writing_cases
-from hudi_conformance.runner.archive import folder_of, unpack
+from hudi_conformance.runner.archive import folder_of, golden_ids, unpack
 from hudi_conformance.runner.case_values import WRITING
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
 
 app = typer.Typer(help="Golden tables: build them from their recipes, check what stands on disk.", no_args_is_help=True)
@@ -36,6 +37,8 @@ def build(
     try:
         if golden or not named:
             built = build_tables(root, golden, report)
+            if not built:
+                known_word("golden table", golden[0], golden_ids())
             typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
         if writing or not named:
             cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report)

@@ -15,8 +15,9 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.runner import manifest
-from hudi_conformance.runner.archive import ARCHIVE, unpacked
+from hudi_conformance.runner.archive import ARCHIVE, golden_ids, unpacked
 from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.resources import TABLES, CorpusError, suite_root
 from hudi_conformance.runner.value_comparison import compare_values
 
@@ -64,7 +65,9 @@ def table_at(name: str) -> Iterator[Path]:
 def _of_revision(name: str) -> io.BytesIO:
     revision, colon, table_id = name.partition(":")
     if not colon:
-        raise CorpusError(f"{name} is no golden table, no folder, no archive and no REVISION:ID")
+        raise CorpusError(
+            f"{name} is no golden table, no folder, no archive and no REVISION:ID{nearest_words(name, golden_ids())}"
+        )
     command = ["git", "show", f"{revision}:{TABLES}/{table_id}/{ARCHIVE}"]
     done = subprocess.run(command, cwd=suite_root(), capture_output=True, check=False)
     if done.returncode:

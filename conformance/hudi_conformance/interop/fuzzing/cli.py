@@ -16,6 +16,7 @@ from hudi_conformance.interop.writers_and_readers.matrix import run_writer, samp
 from hudi_conformance.interop.writers_and_readers.page import matrix_table, write_page
 from hudi_conformance.interop.writers_and_readers.record import add_writer, message_of, recorded, relist
 from hudi_conformance.runner.cases import Case, Selection, load_cases
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.verdicts import BAD
 
@@ -50,6 +51,8 @@ def array(
             with tempfile.TemporaryDirectory(prefix="hudi-array-") as folder:
                 found.append(run_row(one, participants, Path(folder)))
             typer.echo(describe_row(found[-1]))
+    if not found:
+        known_word("row", (row or ["of these versions"])[0], () if whole else (one.name for one in array_rows()))
     if record:
         add_results(suite_root(), found)
     raise typer.Exit(int(any(differs(one) for one in found)))

@@ -16,6 +16,7 @@ from hudi_conformance.interop.peers.recorded import contradictions, load_record,
 from hudi_conformance.interop.peers.running import PEERS, PeerRun, peers_required, relist, run_peer
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.console import console
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.runner.recorded_results import write_results_page
 from hudi_conformance.runner.resources import suite_root
 
@@ -44,6 +45,10 @@ def run_peers(
     """Ask about these tables and cases, about what changed, or about all tables."""
     root = suite_root()
     cases = load_cases(root)
+    for name in adapter or ():
+        known_word("peer", name, PEERS)
+    for name in tables or ():
+        known_word("table or case that writes", name, {subject(case) for case in cases})
     runs = []
     for name in adapter or PEERS:
         chosen = tables or (None if changed else sorted({subject(case) for case in cases if not case.writes}))

@@ -13,7 +13,7 @@ from hudi_conformance.runner.answers_file import input_text
 from hudi_conformance.runner.archive import listed
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.expected_failures import load_expected_failures, load_read_back
-from hudi_conformance.runner.findings import Finding
+from hudi_conformance.runner.findings import Finding, findings_below
 from hudi_conformance.runner.markdown import issue_link, markdown_table
 from hudi_conformance.runner.reading_clauses import ClauseBook
 
@@ -81,7 +81,7 @@ def differences(root: Path, product: str, heading: str = "###") -> str:
     """An overview of a product's releases, and each difference below a heading, as Markdown."""
     book, cases = ClauseBook(root), {case.id: case for case in load_cases(root)}
     adapters = [name for name in PEERS if _product_name(load_record(root, name)) == product]
-    found = _found(root, adapters)
+    found = _found(root, adapters, product)
     lines = (*_overview(found, adapters), *_differences(found, book, cases, heading))
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -108,8 +108,8 @@ def _counts(name: str, record: Record) -> tuple[object, ...]:
     return (name, record.implementation.get("version", ""), len(record.tables), counts.total(), *shown)
 
 
-def _found(root: Path, adapters: Iterable[str]) -> list[_Shown]:
-    """The findings of one product's adapters, by clause."""
+def _found(root: Path, adapters: Iterable[str], product: str = "") -> list[_Shown]:
+    """The findings of one product's adapters, by clause, and those of the product that a command alone shows."""
     found: dict[Finding, dict[str, list[str]]] = {}
     written: dict[tuple[str, str], str] = {}
     for adapter in adapters:
@@ -119,6 +119,9 @@ def _found(root: Path, adapters: Iterable[str]) -> list[_Shown]:
         for entry in load_read_back(path):
             found.setdefault(entry.finding, {}).setdefault(adapter, []).append(entry.id)
             written[adapter, entry.id] = min(entry.writers, default=CHECKER)
+    for name, finding in findings_below(root / "adapters").items():
+        if finding.reproduce and name.partition("/")[0] == product:
+            found.setdefault(finding, {})
     shown = (_Shown(one, {name: tuple(ids) for name, ids in cases.items()}, written) for one, cases in found.items())
     return sorted(shown, key=lambda one: (one.finding.clause, one.finding.name, one.finding.why))
 
@@ -137,12 +140,14 @@ def _overview(found: Iterable[_Shown], adapters: Sequence[str]) -> Iterator[str]
 def _differences(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str) -> Iterator[str]:
     for one in found:
         finding, adapters = one.finding, list(one.cases)
-        smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))
         yield f"{heading} {finding.clause}: {finding.why}\n"
         yield _clause(finding.clause, book)
         yield f"- **Evidence.** {finding.evidence}"
-        yield f"- **Seen in.** {', '.join(_counted(name, ids) for name, ids in one.cases.items())}."
-        yield _smallest(smallest, cases)
+        smallest = ""
+        if adapters:
+            smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))
+            yield f"- **Seen in.** {', '.join(_counted(name, ids) for name, ids in one.cases.items())}."
+            yield _smallest(smallest, cases)
         if finding.source:
             yield f"- **Likely in.** {finding.source}"
         if finding.upstream:

@@ -21,8 +21,10 @@ from hudi_conformance.interop.real_tables.results import load_results, save_resu
 from hudi_conformance.interop.real_tables.sampling import sample_of
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.console import console
+from hudi_conformance.runner.identifiers import known_word
+from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.recorded_results import write_results_page
-from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.resources import CorpusError, suite_root
 
 app = typer.Typer(help="Tables that Apache Hudi's releases write on demand, compared with its reader.")
 CHECKER = "engine-in-process"
@@ -36,7 +38,7 @@ _Bundle = Annotated[str | None, typer.Option(help="Only tables that this release
 @app.command(name="list")
 def list_recipes(wanted: _Wanted = None, bundle: _Bundle = None) -> None:
     """List the tables: whether they are built, and what they show."""
-    for made in recipes(wanted or (), bundle):
+    for made in _chosen(wanted, bundle):
         typer.echo(f"{'built' if is_answered(made) else '-':6}{made.id}  {' '.join(made.features)}")
 
 
@@ -80,6 +82,8 @@ def sample(
     adapter: _Adapters = None,
 ) -> None:
     """Build, compare and check a few tables of one release, of those in the last whole comparison."""
+    for name in adapter or ():
+        find_adapter(name, suite_root())
     recorded = load_results(suite_root())
     chosen = sample_of([made for made in recipes() if made.id in recorded], number, count)
     built = build_tables(chosen)
@@ -105,7 +109,7 @@ def _checked(chosen: Sequence[Recipe], adapter: str) -> tuple[int, int]:
         out.print(line.text, markup=False)
         found[line.is_difference] += 1
     built = sum(map(is_answered, chosen))
-    counts = f"{found[False]} errors, {found[True]} differences from the model"
+    counts = f"{counted(found[False], 'error')}, {counted(found[True], 'difference')} from the model"
     out.print(f"{built} of {len(chosen)} tables are built, {counts}", markup=False)
     return found[False], found[True]
 
@@ -135,9 +139,13 @@ def _code(chosen: Sequence[Recipe], compared: Sequence[Compared]) -> int:
 
 def _chosen(wanted: Sequence[str] | None, bundle: str | None) -> tuple[Recipe, ...]:
     chosen = recipes(wanted or (), bundle)
+    if bundle is not None:
+        known_word("release", bundle, {made.bundle for made in recipes()})
+    for text in wanted or ():
+        if not recipes((text,)):
+            known_word("table", text, {made.id for made in recipes()})
     if not chosen:
-        typer.echo("no such table", err=True)
-        raise typer.Exit(2)
+        raise CorpusError(f"release {bundle} writes none of these tables")
     return chosen
 
 

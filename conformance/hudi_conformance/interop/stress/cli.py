@@ -17,6 +17,7 @@ from hudi_conformance.interop.stress.rereading import Reader, readers_named, rer
 from hudi_conformance.interop.stress.running import Played, run_stress
 from hudi_conformance.interop.stress.settings import Setting, every_setting, soaked_settings
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.runner.resources import suite_root
 
 app = typer.Typer(help="Real processes on one table, killed at random; every read is judged.", no_args_is_help=True)
@@ -89,11 +90,9 @@ def settings(lock: _Lock = None) -> None:
 def _chosen(names: Sequence[str] | None, locks: Sequence[str] | None) -> tuple[Setting, ...]:
     known = every_setting()
     for name in names or ():
-        if name not in known:
-            raise typer.BadParameter(f"no setting {name}; there are {', '.join(known)}")
+        known_word("setting", name, known)
     for name in locks or ():
-        if name not in PROVIDERS:
-            raise typer.BadParameter(f"{name} is none of {', '.join(PROVIDERS)}")
+        known_word("provider of locks", name, PROVIDERS)
     found = tuple(known[name] for name in names) if names else soaked_settings()
     return tuple(one for one in found if not locks or one.lock in locks)
 

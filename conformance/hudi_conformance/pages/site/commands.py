@@ -30,6 +30,10 @@ def _command(command: Any, name: str, level: int) -> Iterator[str]:
     yield f"{_line(command.help)}\n"
     yield f"```sh\n{name}{arguments}{' [OPTIONS]' if len(parameters) > arguments.count(' ') else ''}\n```\n"
     rows = [(_names(one), _line(getattr(one, "help", ""))) for one in parameters]
+    if command.epilog:
+        head, *examples = command.epilog.splitlines()
+        yield f"{head}\n"
+        yield "\n".join(("```sh", *examples, "```\n"))
     if rows:
         yield from markdown_table(("argument or option", "meaning"), rows)
         yield ""

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.verification.interleavings.coarse import coarse_graph
 from hudi_conformance.verification.interleavings.drawing import lanes, most_changes
 from hudi_conformance.verification.interleavings.fine import fine_graph
@@ -45,6 +46,9 @@ def run_some(
     every: Annotated[bool, typer.Option("--every", help="Compare reads after every act of every path.")] = False,
 ) -> None:
     """Run coarse paths through the adapter protocol: exit 1 where an answer is not the model's."""
+    for one in names or ():
+        if not any(known.startswith(one) for known in INTERLEAVING_SCENARIOS):
+            known_word("schedule", one, INTERLEAVING_SCENARIOS)
     chosen = [one for one in INTERLEAVING_SCENARIOS.values() if not names or one.name.startswith(tuple(names))]
     wrong = [_played(chosen, name, Bounds(paths, every), keep) for name in adapter or ("model", ENGINE)]
     raise typer.Exit(int(any(wrong)))
@@ -53,7 +57,7 @@ def run_some(
 @app.command()
 def draw(name: Annotated[str, typer.Argument(help="A schedule.")]) -> None:
     """Print the interleaving of a schedule that goes from process to process most often."""
-    scenario = INTERLEAVING_SCENARIOS[name]
+    scenario = INTERLEAVING_SCENARIOS[known_word("schedule", name, INTERLEAVING_SCENARIOS)]
     typer.echo("\n".join(lanes(scenario, most_changes(cover(fine_graph(scenario, whole=False))))))
 
 

@@ -7,8 +7,9 @@ import typer
 from rich.progress import Progress
 
 from hudi_conformance.corpus.mutants import MUTANTS
-from hudi_conformance.runner.cases import matches_id
+from hudi_conformance.runner.cases import matches_id, short_id
 from hudi_conformance.runner.console import console
+from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by
 from hudi_conformance.verification.mutation_matrix.matrix import keep, run_matrix
 from hudi_conformance.verification.mutation_matrix.page import write_page
@@ -27,9 +28,7 @@ def list_mutants() -> None:
 @app.command()
 def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
     """Put every case to one mutant: exit 1 where none of them fails it."""
-    if name not in MUTANTS:
-        typer.echo(f"error: there is no mutant {name!r}; `hudi-conformance mutants list` shows them", err=True)
-        raise typer.Exit(2)
+    known_word("mutant", name, MUTANTS)
     cases, killers = every_case(_HERE), 0
     with Progress(console=console(), transient=True) as progress:
         for case in progress.track(cases, description=name):
@@ -44,9 +43,10 @@ def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
 def column(case: Annotated[str, typer.Argument(help="The id of a case, or a glob.")]) -> None:
     """Put every mutant to some cases: which of them each case distinguishes from the model."""
     found = [one for one in every_case(_HERE) if matches_id(one.id, case)]
+    if not found:
+        known_word("case", case, (short_id(one.id) for one in every_case(_HERE)))
     for one in found:
         typer.echo(f"{one.id}  {' '.join(killed_by(one))}")
-    raise typer.Exit(0 if found else 2)
 
 
 @app.command()
