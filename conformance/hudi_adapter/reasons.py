@@ -1,9 +1,9 @@
 """The closed vocabulary of rejection reasons; `specs/reasons.toml` says when each applies."""
 
-from enum import StrEnum
+from enum import Enum
 
 
-class Reason(StrEnum):
+class Reason(str, Enum):
     """Why an implementation refuses to answer."""
 
     NOT_A_TABLE = "NOT_A_TABLE"

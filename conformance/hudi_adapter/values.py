@@ -97,7 +97,7 @@ def _not_a_datetime(value: Value) -> Value:
 def _encode_instant(value: dt.datetime) -> str:
     if value.tzinfo is None:
         raise ValueFormError(f"{value!r} is no instant: it has no time zone")
-    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return value.astimezone(dt.timezone.utc).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _encode_local(value: dt.datetime) -> str:

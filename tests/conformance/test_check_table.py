@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALI
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
+from hudi_format.compat import tomllib
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model_tools.violations import violations

@@ -173,7 +173,7 @@ def test_functions_of_instants_in_another_zone_are_unknown(zone: str, years: tup
     column = Column("t", "year")
     condition = filter_of([["fn", "year", "t"], "=", 2024], schema)
     query = PruningQuery(condition, schema, {}, latest=True, merges_own=False, zone=zone)
-    bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.UTC) for year in (2023, 2024)]
+    bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.timezone.utc) for year in (2023, 2024)]
     situation = Situation(None, None, None, query, None, ())  # type: ignore[arg-type]
     (found,) = derived_facts(column, [Facts(*bounds)], situation)
     assert (found.minimum, found.maximum) == years

@@ -199,7 +199,7 @@ def test_group_numbers():
         (Wrapped("Date", 19000), None, dt.date(2022, 1, 8)),
         (Wrapped("LocalDate", -1), None, dt.date(1969, 12, 31)),
         (Wrapped("Date", 2**31 - 1), None, None),
-        (Wrapped("TimestampMicros", 1), None, dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.UTC)),
+        (Wrapped("TimestampMicros", 1), None, dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.timezone.utc)),
         (Wrapped("TimeMicros", 1_000_001), None, dt.time(0, 0, 1, 1)),
         (Wrapped("Array", (Wrapped("Int", 1), None)), None, (1, None)),
         (Wrapped("Int", 3), ValueType(ValueKind.INT), 3),
@@ -209,7 +209,7 @@ def test_group_numbers():
         (
             Wrapped("Long", 1),
             ValueType(ValueKind.TIMESTAMP_MILLIS),
-            dt.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=dt.UTC),
+            dt.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=dt.timezone.utc),
         ),
         (
             Wrapped("Long", 1999),

@@ -4,13 +4,13 @@ import importlib
 import json
 import pkgutil
 import sys
-import tomllib
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
+from hudi_format.compat import tomllib
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 

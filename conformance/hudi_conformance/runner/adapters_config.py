@@ -4,11 +4,12 @@ import re
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 
 class AdapterConfigError(Exception):
