@@ -4,7 +4,9 @@ from enum import Enum
 
 
 class Reason(str, Enum):
-    """Why an implementation refuses to answer."""
+    """Why an implementation refuses to answer; prints as its text."""
+
+    __str__ = str.__str__
 
     NOT_A_TABLE = "NOT_A_TABLE"
     TABLE_VERSION_UNSUPPORTED = "TABLE_VERSION_UNSUPPORTED"

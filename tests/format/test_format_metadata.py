@@ -258,7 +258,9 @@ def test_blocks_hold_records_by_key_and_deletes():
 
 def test_avro_blocks_are_read_too():
     values = [encode_metadata_record(one) for one in (FILES, PLACE)]
-    content = (3).to_bytes(4) + (2).to_bytes(4) + b"".join(len(one).to_bytes(4) + one for one in values)
+    content = (
+        (3).to_bytes(4, "big") + (2).to_bytes(4, "big") + b"".join(len(one).to_bytes(4, "big") + one for one in values)
+    )
     header = {HeaderKey.INSTANT_TIME: "001", HeaderKey.SCHEMA: metadata_schema_text()}
     found = decode_metadata_block(only_block(encode_block(BlockType.AVRO_DATA, header, content)), "f.log")
     assert [one.content for one in found] == [FILES.content, PLACE.content]

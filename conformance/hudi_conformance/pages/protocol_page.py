@@ -8,11 +8,11 @@ from typing import Any
 
 from hudi_adapter import limits
 from hudi_adapter.filters import FUNCTIONS
-from hudi_adapter.messages import MESSAGES, VALUE_OPS, schema
 from hudi_format.compat import tomllib
 from jinja2 import Environment, StrictUndefined
 
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.messages import MESSAGES, VALUE_OPS, schema
 
 PAGE = Path("docs") / "reference" / "protocol.md"
 TEMPLATE = "protocol.md.j2"
