@@ -13,7 +13,7 @@ SMOKE_SAMPLE ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test properties packages templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
+.PHONY: env conformance test properties packages changelog templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(SMOKE_SAMPLE),--smoke-sample $(adapter)) --jobs 2 --report build/report
@@ -36,8 +36,11 @@ properties: env  ## each property of the model holds, or is refuted by its count
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
 	$(PYTEST) -m templates tests/templates tests/repository
 
-packages: env  ## the wheel and the source archive in dist/, reproducible; the wheel in an empty environment of every Python found
+packages: env  ## four wheels, the source archive and SBOMs in dist/, reproducible; each wheel in an empty environment of every Python found
 	$(MEMORY) $(RUN) tests/packages/run.py
+
+changelog: env  ## the fragments of changelog.d become a section of CHANGELOG.md
+	$(VENV)/bin/towncrier build --yes --name hudi-conformance --version "$$($(VENV)/bin/hatchling metadata version)"
 
 browser: env  ## the report in Chromium; needs chromium and chromium-driver
 	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py
@@ -107,7 +110,7 @@ spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; need
 	$(PYTHON) -m venv --clear $(SPARK4)
 	$(SPARK4)/bin/pip install --quiet 'pyspark[connect]>=4.1,<5'
 	$(RUN) -c "import site; print(site.getsitepackages()[0])" > $(SPARK4)/first
-	for path in $$(cat $(SPARK4)/first) $$(cat $$(cat $(SPARK4)/first)/_hudi_conformance.pth); do echo $$path; done \
+	for path in $$(cat $(SPARK4)/first) $$(awk 1 $$(cat $(SPARK4)/first)/_hudi_*.pth); do echo $$path; done \
 	  > $(SPARK4)/lib/$(notdir $(PYTHON))/site-packages/first.pth
 	$(MEMORY) $(SPARK4)/bin/python -m pytest -n 0 -m "spark and not slow and not peers" -k "not embedded_java" $(SPARK4_TESTS)
 
@@ -134,11 +137,11 @@ bench: env  ## the engine beside Apache Hudi, hudi-rs and plain Parquet, in turn
 
 env: $(READY)
 
-$(READY): requirements-build.lock requirements.lock pyproject.toml hatch_build.py
+$(READY): requirements-build.lock requirements.lock pyproject.toml adapter/pyproject.toml engine/pyproject.toml format/pyproject.toml hatch_build.py
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
 	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable adapter --editable engine --editable format
 	touch $@
 
 clean:

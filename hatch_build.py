@@ -1,13 +1,47 @@
-"""Put the corpus, the clauses and the registries into the wheel, the corpus as one archive."""
+"""What the distributions of this repository share: version, requirements on each other, address; the corpus.
+
+HUDI_CONFORMANCE       where pip takes this repository from, `file://` and a checkout or `git+` and an address: with it
+                       the distributions request each other from there; without it, by version from an index
+HUDI_CONFORMANCE_HOME  the page of the repository, for the links of the metadata; without it there are none
+"""
 
 import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+VERSION = "0.1.0"
+FOLDERS = {"hudi-adapter": "adapter", "hudi-format": "format", "hudi-spark": "engine"}
 SHIPPED = ("golden_tables", "conformance/writing_cases", "conformance/trace_cases", "specs", "adapters")
+_OWN = re.compile(rf"({'|'.join(FOLDERS)})(\[[a-z0-9,]+\])?")
+
+
+class SharedMetadata(MetadataHookInterface):
+    """Version, requirements and links; the lists of requirements stand in the table of this hook."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set what pyproject.toml names as dynamic."""
+        metadata["version"] = VERSION
+        metadata["dependencies"] = [requirement(one) for one in self.config.get("dependencies", ())]
+        metadata["optional-dependencies"] = {
+            extra: [requirement(one) for one in stated]
+            for extra, stated in self.config.get("optional-dependencies", {}).items()
+        }
+        home = os.environ.get("HUDI_CONFORMANCE_HOME")
+        metadata["urls"] = {"Repository": home, "Issues": f"{home}/issues"} if home else {}
+
+
+def requirement(stated: str) -> str:
+    """A requirement as it stands, or one on a distribution of this repository: of this version, or from the address."""
+    own = _OWN.fullmatch(stated)
+    if not own:
+        return stated
+    address = os.environ.get("HUDI_CONFORMANCE")
+    return f"{stated} @ {address}#subdirectory={FOLDERS[own[1]]}" if address else f"{stated}=={VERSION}"
 
 
 class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]

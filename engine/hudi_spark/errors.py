@@ -16,10 +16,10 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import pyarrow as pa
+from hudi_format.compat import StrEnum
 from hudi_format.errors import FormatError, StorageError, UnsupportedFormat
 
 # An error crosses from a Spark task to the driver as text; what stands between these is JSON.

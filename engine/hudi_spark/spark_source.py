@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -286,7 +286,7 @@ class _StagedWrite:
     def forget(self, files: Sequence[str] = ()) -> None:
         """Remove what tasks have stored; of a table that never came to be, nothing is left."""
         storage = self._storage()
-        before = (datetime.now(UTC) - _LEFT_FOR).timestamp() * 1000
+        before = (datetime.now(timezone.utc) - _LEFT_FOR).timestamp() * 1000
         with boundary(self.path):
             for one in storage.list_files(MARKERS_FOLDER, recursive=False):
                 file = one.path.rpartition("/")[2]

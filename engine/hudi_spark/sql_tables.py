@@ -39,7 +39,7 @@ def expressions() -> Any:
     try:
         from sqlglot import exp  # noqa: PLC0415
     except ImportError as error:
-        raise unsupported("hudi_sql needs sqlglot", "pip install 'hudi-conformance[spark]'") from error
+        raise unsupported("hudi_sql needs sqlglot", "pip install 'sqlglot>=30,<31'") from error
     return exp
 
 

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,8 +33,6 @@ from hudi_spark.table_state import FileSlice, Instant, full_timeline, load_snaps
 from hudi_spark_adapter.executors import InProcess, OnSpark
 from hudi_spark_adapter.mergers import register_reference_mergers
 from hudi_spark_adapter.writing import WritingOperations
-
-VERSION = "0.1.0"
 
 FEATURES = (
     "table-version-4",
@@ -119,7 +118,7 @@ def adapter_of(executor: Executor, readings: Readings) -> Adapter:
     reading = _Operations(executor, readings)
     writing = WritingOperations(executor.flows, _storage, readings)
     return Adapter(
-        implementation=Implementation(executor.name, VERSION),
+        implementation=Implementation(executor.name, version("hudi-spark")),
         features=FEATURES,
         operations={**reading.by_name(), **{op: _refusing(run) for op, run in writing.by_name().items()}},
         on_start=executor.open,

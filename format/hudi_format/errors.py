@@ -10,9 +10,10 @@ Exception
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 
 from fastavro.schema import SchemaParseException, UnknownType
+
+from hudi_format.compat import StrEnum
 
 
 class Reason(StrEnum):

@@ -93,7 +93,8 @@ def bucket_ids(fields: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> np
     for texts in fields:
         value *= np.uint32(31)
         value += java_string_hashes(texts).view(np.uint32)
-    return (value & np.uint32(_POSITIVE)).astype(np.int64) % _at_least_one(buckets)
+    found: npt.NDArray[np.int64] = (value & np.uint32(_POSITIVE)).astype(np.int64) % _at_least_one(buckets)
+    return found
 
 
 def bucket_hash(key: str) -> int:

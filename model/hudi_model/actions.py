@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import TypeAlias
 
 from hudi_model.files import Damaged, Schema, SchemaVersion
+from hudi_model.rejection import StrEnum
 from hudi_model.time import InstantTime
 
 

@@ -46,11 +46,7 @@ COMMON = {
     "hoodie.datasource.write.partitionpath.urlencode": "false",
 }
 LAYOUT = "hoodie.timeline.layout.version"
-LAYOUT_2 = {
-    LAYOUT: "2",
-    "hoodie.timeline.path": "timeline",
-    "hoodie.timeline.history.path": "history",
-}
+LAYOUT_2 = {LAYOUT: "2", "hoodie.timeline.path": "timeline", "hoodie.timeline.history.path": "history"}
 """[New in v8] Where the timeline lies."""
 PAYLOAD_OF_MODE = {EVENT_TIME: DEFAULT, COMMIT_TIME: LATEST}
 

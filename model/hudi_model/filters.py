@@ -22,7 +22,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 OPERATORS = (*COMPARISONS, "in", "is_null", "is_not_null")
 
-EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 PATTERN = "yyyy-MM-dd HH:mm:ss"
 PARTS = {"yyyy": "year", "MM": "month", "dd": "day", "HH": "hour", "mm": "minute", "ss": "second"}
 DAY = re.compile(r"\s*([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T](.*))?)?)?\s*", re.DOTALL)
@@ -46,7 +46,7 @@ def moment_of(value: Any, pattern: str = "") -> dt.datetime | None:
     """
     if not isinstance(value, str):
         whole = value if isinstance(value, dt.datetime) else dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001
-        return whole.replace(tzinfo=dt.UTC)
+        return whole.replace(tzinfo=dt.timezone.utc)
     if pattern:
         found = re.fullmatch(PIECES.sub(as_group, pattern), value)
         return moment(found.groupdict().items()) if found else None
@@ -64,7 +64,7 @@ def moment(parts: Iterable[tuple[str, str | None]]) -> dt.datetime | None:
     """What the parts of a text say together; no moment where one is too great."""
     stated = {name: int(text) for name, text in parts if text}
     try:
-        return dt.datetime(**{"year": 1970, "month": 1, "day": 1, **stated}, tzinfo=dt.UTC)
+        return dt.datetime(**{"year": 1970, "month": 1, "day": 1, **stated}, tzinfo=dt.timezone.utc)
     except ValueError:
         return None
 
@@ -156,6 +156,7 @@ class Function(NamedTuple):
 
 IDENTITY = Function()
 
+INSTANTS = ("timestamp-millis", "timestamp-micros")
 NUMBERS = ("int32", "int64", "float32", "float64", "decimal")
 
 RESULTS = {
@@ -169,7 +170,8 @@ PARSERS: Mapping[str, Callable[[str], Value]] = {
     **dict.fromkeys(("int32", "int64"), int),
     **dict.fromkeys(("float32", "float64"), float),
     **dict.fromkeys(("time-millis", "time-micros"), dt.time.fromisoformat),
-    **dict.fromkeys(("timestamp-millis", "timestamp-micros"), dt.datetime.fromisoformat),
+    # Python 3.10 reads no `Z`.
+    **dict.fromkeys(INSTANTS, lambda form: dt.datetime.fromisoformat(form.replace("Z", "+00:00"))),
     **dict.fromkeys(("local-timestamp-millis", "local-timestamp-micros"), dt.datetime.fromisoformat),
     "decimal": Decimal,
     "binary": bytes.fromhex,

@@ -9,7 +9,7 @@ from hudi_model.configuration import Configuration, is_true
 from hudi_model.files import Record, Value, value_at
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
-UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 
 
 def key_of(record: Record, configuration: Configuration, where: str) -> str:
@@ -67,7 +67,7 @@ def key_text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dt.datetime):
-        moment = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+        moment = value if value.tzinfo else value.replace(tzinfo=dt.timezone.utc)
         return str((moment - UNIX_EPOCH) // dt.timedelta(microseconds=1))
     if isinstance(value, float):
         return float_text(value)

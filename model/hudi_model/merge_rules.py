@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any
 
 from hudi_model.files import Delete, Ordering, Record, Value, value_at
+from hudi_model.rejection import StrEnum
 
 
 class MergeMode(StrEnum):

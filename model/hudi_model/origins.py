@@ -25,6 +25,7 @@ from hudi_model.files import (
     SourceFile,
     Value,
 )
+from hudi_model.filters import INSTANTS, PARSERS
 from hudi_model.partitions import DEFAULT_PARTITION, ENCODED, SLASHED
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.slicing import data_files, group_of
@@ -33,7 +34,6 @@ from hudi_model.time import BOOTSTRAPS
 
 DROPPED = "hoodie.datasource.write.drop.partition.columns"
 BOOTSTRAPPED = "hoodie.bootstrap.base.path"
-TRUTHS = {"true": True, "false": False}
 
 
 def moment(text: str) -> Value:
@@ -41,19 +41,14 @@ def moment(text: str) -> Value:
 
     Clauses: DM-022.
     """
-    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.timezone.utc)
 
 
 VALUES: Mapping[str, Callable[[str], Value]] = {
+    **{kind: PARSERS[kind] for kind in ("int32", "int64", "float32", "float64", "date")},
+    **dict.fromkeys(INSTANTS, moment),
     "string": str,
-    "boolean": TRUTHS.__getitem__,
-    "int32": int,
-    "int64": int,
-    "float32": float,
-    "float64": float,
-    "date": dt.date.fromisoformat,
-    "timestamp-millis": moment,
-    "timestamp-micros": moment,
+    "boolean": {"true": True, "false": False}.__getitem__,
 }
 PathValues: TypeAlias = Mapping[str, Value] | Damaged
 

@@ -158,7 +158,7 @@ def zone_named(name: str) -> dt.tzinfo | None:
         distance = dt.timedelta(hours=int(fixed[2]), minutes=int(fixed[3] or 0))
         return dt.timezone(-distance if fixed[1] == "-" else distance)
     try:
-        return (dt.UTC if name in ("UTC", "GMT", "Z") else zoneinfo.ZoneInfo(name)) if name else None
+        return (dt.timezone.utc if name in ("UTC", "GMT", "Z") else zoneinfo.ZoneInfo(name)) if name else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         raise Rejection(Reason.CONFIG_INVALID, "DM-033", "hoodie.properties", f"{name!r} is no time zone") from None
 
@@ -179,7 +179,7 @@ def moment_of_value(value: Value, zone: dt.tzinfo | None, configuration: Configu
     if kind in TEXT_KINDS and (value is None or isinstance(value, str)):
         separator = timed(configuration, "input.dateformat.list.delimiter.regex") or ","
         forms = [one.strip() for one in re.split(separator, timed(configuration, "input.dateformat"))]
-        written_in = zone or zone_named(timed(configuration, "output.timezone")) or dt.UTC
+        written_in = zone or zone_named(timed(configuration, "output.timezone")) or dt.timezone.utc
         first = UNIX_EPOCH.astimezone(written_in).strftime(python_form(forms[0]))
         return read_moment(first if value is None else value, forms, zone)
     if unit not in MICROSECONDS and kind not in TEXT_KINDS:
@@ -206,7 +206,7 @@ def read_moment(text: str, forms: Iterable[str], zone: dt.tzinfo | None) -> dt.d
         except ValueError:
             continue
         if moment.tzinfo is None:
-            return moment.replace(tzinfo=zone or dt.UTC)
+            return moment.replace(tzinfo=zone or dt.timezone.utc)
         return moment.astimezone(zone) if zone else moment
     raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-033", "partition column", f"{text!r} fits no input format")
 

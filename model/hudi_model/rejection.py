@@ -5,7 +5,13 @@ Unsupported   the rule book has a chapter that the model does not hold yet
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
+
+
+class StrEnum(str, Enum):
+    """Members are text and print as it; Python 3.10 has no such enumeration."""
+
+    __str__ = str.__str__
 
 
 class Reason(StrEnum):

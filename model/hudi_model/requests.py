@@ -6,11 +6,10 @@ back what fails, fills small files, keeps a metadata table.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from hudi_model.actions import Action, CommitMetadata
 from hudi_model.files import Record, Schema
-from hudi_model.rejection import Reason, Rejection
+from hudi_model.rejection import Reason, Rejection, StrEnum
 from hudi_model.time import InstantTime
 
 DEFAULTS = {

@@ -141,4 +141,4 @@ def logical_of_physical(value: Value, kind: str) -> Value:
         return value
     if kind == "date":
         return moment.date()
-    return moment if kind.startswith("local-") else moment.replace(tzinfo=dt.UTC)
+    return moment if kind.startswith("local-") else moment.replace(tzinfo=dt.timezone.utc)

@@ -6,11 +6,11 @@ which actions had happened, on the axis of the reading. `Readings` names the cla
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, valid_properties
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema, SchemaVersion, SourceFile
+from hudi_model.rejection import StrEnum
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import (
     Timeline,

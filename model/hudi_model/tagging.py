@@ -344,7 +344,7 @@ def first_ring(partition: str, buckets: int) -> HashRing:
     """
     step = -(-GREATEST_HASH // buckets)
     ends = [min(step * number, GREATEST_HASH) for number in range(buckets + 1)]
-    names = (b"".join(end.to_bytes(8) for end in pair) + partition.encode() for pair in pairwise(ends))
+    names = (b"".join(end.to_bytes(8, "big") for end in pair) + partition.encode() for pair in pairwise(ends))
     prefixes = (str(uuid.UUID(bytes=md5(name, usedforsecurity=False).digest(), version=3)) for name in names)
     return HashRing(partition, FIRST_RING, tuple(zip(ends[1:], prefixes, strict=True)))
 

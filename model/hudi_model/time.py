@@ -8,7 +8,7 @@ from hudi_model.rejection import Reason, Rejection
 InstantTime = NewType("InstantTime", str)
 """Decimal digits, compared as text."""
 
-EPOCH = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
+EPOCH = dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)
 """Where the explorer's tick 0 lies."""
 
 SECONDS_DIGITS = 14
@@ -69,7 +69,7 @@ def moment_of(instant: InstantTime) -> dt.datetime:
     """
     digits = widen(instant)
     try:
-        seconds = dt.datetime.strptime(digits[:SECONDS_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+        seconds = dt.datetime.strptime(digits[:SECONDS_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.timezone.utc)
         return seconds + dt.timedelta(milliseconds=int(digits[SECONDS_DIGITS:MILLISECONDS_DIGITS]))
     except ValueError:
         raise Rejection(Reason.INSTANT_MALFORMED, "TM-002", instant, "the digits are no date") from None

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hudi_adapter.arrow_types import arrow_type
 from hudi_adapter.logical_types import PRIMITIVES
-from hudi_adapter.messages import check_message
 from hudi_adapter.values import decode_value, encode_value
+from hudi_conformance.runner.messages import check_message
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)

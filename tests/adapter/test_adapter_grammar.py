@@ -11,8 +11,8 @@ import pytest
 from hudi_adapter import java
 from hudi_adapter.filters import FUNCTIONS, And, Column, Comparison, FilterError, Not, Or, columns_of, parse_filter
 from hudi_adapter.instants import InstantFormError, normal_instant
-from hudi_adapter.messages import MESSAGES, VALUE_OPS, MessageError, check_message, check_value, schema
 from hudi_adapter.reasons import Reason
+from hudi_conformance.runner.messages import MESSAGES, VALUE_OPS, MessageError, check_message, check_value, schema
 from hypothesis import given
 from hypothesis import strategies as st
 

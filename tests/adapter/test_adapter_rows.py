@@ -173,7 +173,7 @@ class TestValues:
             ("int64", True),
             ("date", dt.datetime(2025, 1, 1)),  # noqa: DTZ001
             ("timestamp-micros", dt.datetime(2025, 1, 1)),  # noqa: DTZ001
-            ("local-timestamp-micros", dt.datetime(2025, 1, 1, tzinfo=dt.UTC)),
+            ("local-timestamp-micros", dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)),
             ("string", b"x"),
             ("decimal(3,1)", 1.5),
         ],
@@ -260,7 +260,7 @@ class TestFiles:
         whole = pa.table({"t": pa.array([1_000], pa.timestamp("ns", "UTC"))})
         part = pa.table({"t": pa.array([1_001], pa.timestamp("ns", "UTC"))})
 
-        assert rows_of_arrow(whole).rows == ((dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.UTC),),)
+        assert rows_of_arrow(whole).rows == ((dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.timezone.utc),),)
         with pytest.raises(RowsError):
             rows_of_arrow(part)
 

@@ -23,9 +23,9 @@ from hudi_adapter import (
     ValueAnswer,
     serve,
 )
-from hudi_adapter.messages import check_message
 from hudi_adapter.protocol import Answer, Operation
 from hudi_adapter.rows import read_rows
+from hudi_conformance.runner.messages import check_message
 
 START = {"cmd": "start", "protocol": 1}
 STOP = {"cmd": "stop"}

@@ -21,7 +21,7 @@ def _time_millis(time: dt.time) -> dt.time:
 _LOCAL = st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)).map(  # noqa: DTZ001 - local on purpose
     lambda moment: moment.replace(fold=0)
 )
-_INSTANTS = _LOCAL.map(lambda moment: moment.replace(tzinfo=dt.UTC))
+_INSTANTS = _LOCAL.map(lambda moment: moment.replace(tzinfo=dt.timezone.utc))
 PRIMITIVE_VALUES: dict[str, st.SearchStrategy[Any]] = {
     "boolean": st.booleans(),
     "int32": st.integers(-(2**31), 2**31 - 1),

@@ -1,13 +1,14 @@
 """The engine's adapter with one text of its source replaced: `python broken_engine.py NAME` (broken_engines.toml)."""
 
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 LIST = Path(__file__).with_name("broken_engines.toml")
 

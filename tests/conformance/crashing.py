@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from faulty_storage import Fault, FaultyStorage, When
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.bridge.operations import evaluate
+from hudi_format.compat import Self
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, OutcomeUnknownError
 from hudi_spark.testing import TableActions, WriteRequest, load_table

@@ -1,7 +1,6 @@
 """The corpus as values."""
 
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from hudi_conformance.runner.cases import AREAS, Selection, load_cases, matches_
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.selecting import select
+from hudi_format.compat import tomllib
 from tiny_corpus import Params, TinyCorpus
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -27,6 +26,7 @@ from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.runner.session import Session
+from hudi_format.compat import tomllib
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model_tools.violations import violations

@@ -61,14 +61,14 @@ def test_a_row_too_few_or_too_many_is_reported(rows: Bag):
         (("float64", float("nan")), ("float64", float("nan")), True),
         (("float64", -0.0), ("float64", 0.0), False),
         (("decimal(10,2)", Decimal("1.50")), ("decimal(12,4)", Decimal("1.5000")), True),
-        (("timestamp-millis", dt.datetime(2025, 1, 1, tzinfo=dt.UTC)),) * 2 + (True,),
+        (("timestamp-millis", dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)),) * 2 + (True,),
         (
             ("timestamp-micros", dt.datetime(2025, 1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1)))),
-            ("timestamp-millis", dt.datetime(2025, 1, 1, tzinfo=dt.UTC)),
+            ("timestamp-millis", dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)),
             True,
         ),
         (
-            ("timestamp-micros", dt.datetime(2025, 1, 1, tzinfo=dt.UTC)),
+            ("timestamp-micros", dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc)),
             ("local-timestamp-micros", dt.datetime(2025, 1, 1)),  # noqa: DTZ001 - that is the difference
             False,
         ),

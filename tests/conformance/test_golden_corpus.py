@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from hudi_conformance.runner.answers_file import names
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
 from hudi_conformance.runner.case_files import DESCRIBED, EXPECTED
 from hudi_conformance.runner.clauses import DRAFT_VERSIONS
+from hudi_format.compat import tomllib
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2] / "golden_tables"

@@ -150,7 +150,7 @@ def git(folder: Path, *arguments: str) -> None:
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The packages of this checkout as a small repository of one commit."""
     folder = tmp_path_factory.mktemp("repository")
-    for room in ("model", "format", "conformance", "specs"):
+    for room in ("model", "format", "adapter", "conformance", "specs"):
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "writing_cases"))
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")

@@ -1,7 +1,6 @@
 """The tables that Apache Hudi wrote, held against the recipes that say how."""
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hudi_conformance.corpus.recipes_apache.catalogue import Recipe, golden_reci
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.archive import ARCHIVE, contents, listed, unpacked
 from hudi_conformance.runner.resources import suite_root
+from hudi_format.compat import tomllib
 
 TABLES = suite_root() / "golden_tables"
 MADE = [made for made, _ in golden_recipes()]

@@ -1,7 +1,6 @@
 """The commands that show what holds of the model, and what is left where it does not."""
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hudi_conformance.corpus.traces import check_trace, lines_of, schema, snake_
 from hudi_conformance.verification.properties import MODEL_PROPERTIES
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import SOAKED
+from hudi_format.compat import tomllib
 from hudi_model.effects import Effect
 from hudi_model_tools.protocol import Protocol
 from hudi_model_tools.store import Store

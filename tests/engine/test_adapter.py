@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from engine_tables import TableBuilder, row, tick
-from hudi_adapter.messages import check_message, check_value
 from hudi_adapter.rows import read_rows
 from hudi_adapter.serving import serve
+from hudi_conformance.runner.messages import check_message, check_value
 from hudi_format.log.deletes import DeleteRecord
 from hudi_spark.testing import readings_named
 from hudi_spark_adapter.adapter import FEATURES, adapter_of

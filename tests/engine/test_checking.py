@@ -1,6 +1,5 @@
 """A check names every clause that a table breaks, and nothing else, and writes nothing."""
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from checked_reference import KNOWN, assert_alike
 from checked_tables import badly_damaged
 from hudi_conformance.runner.answers_file import read_answer
 from hudi_conformance.runner.archive import folder_of, unpacked_corpus
+from hudi_format.compat import tomllib
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +166,7 @@ def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
 
 def test_a_clock_that_goes_back_is_waited_for_or_reported():
     """Up to a bound it is waited for; further back is an error that says by how much."""
-    moments = [datetime(2025, 1, 1, tzinfo=UTC) + timedelta(seconds=each) for each in (10, 8, 10.5, 0, 0)]
+    moments = [datetime(2025, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=each) for each in (10, 8, 10.5, 0, 0)]
     slept: list[float] = []
     clock = SystemClock(now=lambda: moments.pop(0), sleep=slept.append)
     assert clock.instant() == "20250101000010000"
@@ -180,7 +180,7 @@ def test_a_clock_that_goes_back_is_waited_for_or_reported():
 def test_the_timeline_of_others_is_waited_for(tmp_path: Path):
     """Under a lock that processes share a clock that is behind the timeline waits, or its writer is refused."""
     table = new_table(tmp_path, configs=FILE_LOCK)
-    now = datetime.now(UTC)
+    now = datetime.now(timezone.utc)
     slow = SystemClock(now=lambda: now - timedelta(hours=1))
     table.clock = slow  # type: ignore[assignment]
     before = table.files()
@@ -197,7 +197,7 @@ def test_the_timeline_of_others_is_waited_for(tmp_path: Path):
 def test_a_timeline_far_ahead_is_not_followed_in_silence(tmp_path: Path):
     """One wrong clock moves no other writer into its future: it is refused with nothing changed, unless it is asked."""
     table = new_table(tmp_path)
-    right, ahead = table.clock, datetime(2106, 1, 1, tzinfo=UTC)
+    right, ahead = table.clock, datetime(2106, 1, 1, tzinfo=timezone.utc)
     table.clock = SystemClock(now=lambda: ahead)  # type: ignore[assignment]
     assert table.write("upsert", rows([1], 2, 2.0)).requested.startswith("2106")
     table.clock, before = right, table.files()
@@ -215,7 +215,7 @@ def test_a_timeline_far_ahead_is_not_followed_in_silence(tmp_path: Path):
 
 @pytest.mark.parametrize(("seconds", "follows"), [(-10, True), (59, True), (61, False)])
 def test_the_bound_of_a_timeline_ahead_is_exact(seconds: int, follows: bool):
-    now = datetime(2025, 1, 1, tzinfo=UTC)
+    now = datetime(2025, 1, 1, tzinfo=timezone.utc)
     clock = SystemClock(now=lambda: now)
     newest = instant_text(now + timedelta(seconds=seconds))
     if follows:
@@ -253,11 +253,11 @@ def test_instants_are_of_the_time_zone_that_the_table_states(
     """A write, a savepoint and an index show the moment of the stated zone, in the metadata table too."""
     local_zone(zone)
     settings = {**lock, "hoodie.metadata.enable": "true"}
-    began = datetime.now(UTC if stated == "UTC" else None).replace(tzinfo=None)
+    began = datetime.now(timezone.utc if stated == "UTC" else None).replace(tzinfo=None)
     table = new_table(tmp_path, properties={"hoodie.table.timeline.timezone": stated}, configs=settings)
     saved = table.services().savepoint(table.write("upsert", rows([1], 2, 2.0)).requested, "by hand", {})
     table.write("upsert", rows([1], 3, 3.0))
-    ended = datetime.now(UTC if stated == "UTC" else None).replace(tzinfo=None)
+    ended = datetime.now(timezone.utc if stated == "UTC" else None).replace(tzinfo=None)
     paths = sorted((table.path / ".hoodie").rglob("timeline/*"))
     times = [text for path in paths for text in re.findall(r"\d{17}", path.name) if text > "1970"]
     assert len(times) > 8
@@ -269,7 +269,7 @@ def test_instants_are_of_the_time_zone_that_the_table_states(
 def test_the_hour_that_a_time_zone_has_twice_goes_on_after_its_last_instant(local_zone: Callable[[str], None]):
     """Where the wall clock goes back from 03:00 to 02:00, instants follow one another by milliseconds."""
     local_zone("Europe/Berlin")
-    began = datetime(2025, 10, 26, 0, 59, 59, tzinfo=UTC)
+    began = datetime(2025, 10, 26, 0, 59, 59, tzinfo=timezone.utc)
     moments = [began]
     clock = SystemClock(now=lambda: moments[-1]).in_zone(lambda: None)
     assert clock.instant() == "20251026025959000"

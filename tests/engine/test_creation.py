@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ SCHEMA = pa.schema({"id": pa.string(), "part": pa.string(), "ts": pa.int64(), "i
 DEFINITION = TableDefinition("trips", SCHEMA, record_key=("id",), partition_by=("part",), ordering=("ts",))
 PAYLOAD = "hoodie.datasource.write.payload.class"
 MODELS = "org.apache.hudi.common.model."
-MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone.utc)
 
 
 def create(folder: Path, definition: TableDefinition = DEFINITION) -> Any:

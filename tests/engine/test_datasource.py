@@ -355,7 +355,7 @@ def test_the_format_of_spark_4_serves_a_client_of_spark_connect(spark: Any, tmp_
 ALL_TYPES = """id int, flag boolean, byte int, long long, small float, wide double, amount decimal(20, 9), day date,
     moment timestamp, local timestamp_ntz, text string, bytes binary, list array<double>,
     map map<string, decimal(9, 2)>, `in` struct<a: timestamp, b: array<struct<c: string, d: boolean>>>"""
-UTC = dt.UTC
+UTC = dt.timezone.utc
 HARD = [
     (
         1,

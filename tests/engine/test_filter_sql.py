@@ -21,7 +21,7 @@ ROWS = pa.table(
         "i": pa.array([1, 2, None, 4], pa.int32()),
         "s": pa.array(["Ab", "it's", "É", None]),
         "d": pa.array([dt.date(2024, 2, 29), None, dt.date(2023, 1, 1), dt.date(2024, 12, 31)]),
-        "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.UTC)] * 4, pa.timestamp("us", "UTC")),
+        "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.timezone.utc)] * 4, pa.timestamp("us", "UTC")),
         "l": pa.array([dt.datetime(2024, 2, 29, 23)] * 4, pa.timestamp("us")),  # noqa: DTZ001 - a local time
         "m": pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-1.00")], pa.decimal128(6, 2)),
         "b": pa.array([True, False, None, True]),

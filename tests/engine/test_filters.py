@@ -12,7 +12,7 @@ ROWS = pa.table(
         "n": pa.array([1, 2, None, 4], pa.int64()),
         "s": pa.array(["Ab", "cd", "É", None]),
         "d": pa.array([dt.date(2024, 2, 29), None, dt.date(2023, 1, 1), dt.date(2024, 12, 31)]),
-        "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.UTC)] * 4, pa.timestamp("us", "UTC")),
+        "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.timezone.utc)] * 4, pa.timestamp("us", "UTC")),
         "m": pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-1.00")], pa.decimal128(6, 2)),
         "b": pa.array([True, False, None, True]),
         "f": pa.array([0.5, 1.5, None, 2.5], pa.float64()),

@@ -110,7 +110,7 @@ def test_anything_else_is_one_error_that_lists_the_forms(table: Path, instant: A
 
 @given(moment=st.datetimes(dt.datetime(1, 1, 3), dt.datetime(9999, 12, 29)), zone=st.timezones())  # noqa: DTZ001
 def test_a_moment_is_the_same_instant_in_every_zone_and_as_text(table: Path, moment: dt.datetime, zone: dt.tzinfo):
-    utc = moment.replace(tzinfo=dt.UTC)
+    utc = moment.replace(tzinfo=dt.timezone.utc)
     local = utc.astimezone(zone)
     forms: list[Any] = [moment, utc, utc.isoformat(), moment.isoformat(" ", "milliseconds"), local]
     if (local.utcoffset() or dt.timedelta()) % dt.timedelta(minutes=1) == dt.timedelta():
@@ -122,7 +122,7 @@ def test_a_moment_is_the_same_instant_in_every_zone_and_as_text(table: Path, mom
 @pytest.mark.usefixtures("in_oslo")
 def test_a_timeline_in_local_time_shows_the_digits_of_that_zone(tmp_path: Path):
     local, utc = grown(tmp_path / "local", "LOCAL"), grown(tmp_path / "utc", "UTC")
-    moment = dt.datetime(2024, 12, 31, 23, 0, 1, tzinfo=dt.UTC)
+    moment = dt.datetime(2024, 12, 31, 23, 0, 1, tzinfo=dt.timezone.utc)
     assert keys(read_arrow(local, as_of=moment)) == "ab"
     assert keys(read_arrow(local, as_of=moment.isoformat())) == "ab"
     assert keys(read_arrow(utc, as_of=moment)) == ""
@@ -131,7 +131,7 @@ def test_a_timeline_in_local_time_shows_the_digits_of_that_zone(tmp_path: Path):
 
 
 def test_ranges_streams_and_plans_take_the_same_forms(table: Path, tmp_path: Path):
-    second = dt.datetime(2025, 1, 1, 0, 0, 1, tzinfo=dt.UTC)
+    second = dt.datetime(2025, 1, 1, 0, 0, 1, tzinfo=dt.timezone.utc)
     assert keys(read_incremental(table, "2025-01-01", second)) == "ab"
     assert keys(read_incremental(table, second)) == "c"
     assert keys(read_incremental(table, "earliest", "2025-01-01 00:00:00.011")) == "a"

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,7 @@ def test_patterns_count_days_as_python_does(day: date, of_day: int):
     days = (day - date(1970, 1, 1)).days
     assert civil(days) == (day.year, day.month, day.day)
     assert days_from(day.year, day.month, day.day) == days
-    clock = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(milliseconds=of_day)
+    clock = datetime(day.year, day.month, day.day, tzinfo=timezone.utc) + timedelta(milliseconds=of_day)
     year, week, weekday = day.isocalendar()
     written = formatted(days * 86_400_000 + of_day, 0, "yyyyMMddHHmmssSSS xxxx-ww-e DDD EEEE MMM")
     whole = f"{clock:%m%d%H%M%S}{of_day % 1000:03d} {year:04d}-{week:02d}-{weekday} {clock:%j %A %b}"

@@ -383,7 +383,7 @@ for package, options in {CLIENTS!r}.items():
     try:
         provider_of(LocalStorage("."), Options(options))
     except hudi_spark.HudiError as error:
-        print(error.reason, package in str(error), "hudi-conformance[locks]" in error.hint)
+        print(error.reason, package in str(error), error.hint.startswith("pip install "))
 """
 
 

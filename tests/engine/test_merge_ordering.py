@@ -1,7 +1,7 @@
 """Ordering values of every type, in rows and in delete blocks, and ordering and key fields inside structs."""
 
 import math
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -20,7 +20,7 @@ from hudi_spark.table_state.slicing import LocatedBlock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MOMENTS = st.integers(-(10**15), 10**15).map(lambda micros: EPOCH + timedelta(microseconds=micros))
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 3}
 # Avro type of the column, its values, and the wrapper that a delete has for them.

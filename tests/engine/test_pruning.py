@@ -82,7 +82,7 @@ def test_what_a_filter_is_for_a_row_is_among_what_it_may_be(
     answers = possible(condition, know, lambda value, column: scalar_of(value, column, _SCHEMA).as_py())
     table = pa.Table.from_pylist([row for rows in files for row in rows], _SCHEMA)
     words = {True: Outcome.TRUE, False: Outcome.FALSE, None: Outcome.NULL}
-    assert {words[one] for one in mask(condition, table).to_pylist()} <= set(answers)
+    assert all(words[one] in answers for one in mask(condition, table).to_pylist())
 
 
 @settings(deadline=None)
@@ -173,7 +173,7 @@ def test_functions_of_instants_in_another_zone_are_unknown(zone: str, years: tup
     column = Column("t", "year")
     condition = filter_of([["fn", "year", "t"], "=", 2024], schema)
     query = PruningQuery(condition, schema, {}, latest=True, merges_own=False, zone=zone)
-    bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.UTC) for year in (2023, 2024)]
+    bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.timezone.utc) for year in (2023, 2024)]
     situation = Situation(None, None, None, query, None, ())  # type: ignore[arg-type]
     (found,) = derived_facts(column, [Facts(*bounds)], situation)
     assert (found.minimum, found.maximum) == years

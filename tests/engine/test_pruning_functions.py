@@ -52,7 +52,7 @@ _DATED = st.one_of(
 )
 _ROWS = st.fixed_dictionaries(
     {
-        "t": st.none() | _MOMENTS.map(lambda moment: moment.replace(tzinfo=dt.UTC)),
+        "t": st.none() | _MOMENTS.map(lambda moment: moment.replace(tzinfo=dt.timezone.utc)),
         "d": st.none() | st.dates(),
         "n": st.none() | st.integers(-62_135_596_800, 253_402_300_799),
         "s": st.none() | _TEXTS,

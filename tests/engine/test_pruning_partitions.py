@@ -90,7 +90,7 @@ def test_a_path_that_may_mean_something_else_says_nothing(fields: Any, generator
 
 
 @settings(deadline=None)
-@given(moment=st.datetimes(dt.datetime(1600, 1, 1), dt.datetime(2400, 1, 1), timezones=st.just(dt.UTC)))  # noqa: DTZ001
+@given(moment=st.datetimes(dt.datetime(1600, 1, 1), dt.datetime(2400, 1, 1), timezones=st.just(dt.timezone.utc)))  # noqa: DTZ001
 @pytest.mark.parametrize("pattern", ["yyyy/MM/dd", "yyyyMMdd", "yyyy-MM", "dd.MM.yyyy HH", "yyyy"])
 def test_a_moment_lies_in_the_range_of_its_own_path(pattern: str, moment: dt.datetime):
     """The path by a pattern, and back to a range of milliseconds."""
@@ -102,7 +102,11 @@ def test_a_moment_lies_in_the_range_of_its_own_path(pattern: str, moment: dt.dat
     assert stamps is not None
     bounds = stamps.bounds(path)
     assert bounds is not None
-    assert bounds[0] <= (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1) <= bounds[1]
+    assert (
+        bounds[0]
+        <= (moment - dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)) // dt.timedelta(milliseconds=1)
+        <= bounds[1]
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +186,7 @@ def test_moments_in_paths_are_encoded_whatever_the_table_says(tmp_path: Path) ->
     before = builder.base_file(10, [{"id": "a", "ts": 1}], partition="region=1969-12-31 23%3A59%3A59")
     nothing = builder.base_file(10, [{"id": "b", "ts": 1}], group="f2", partition="region=__HIVE_DEFAULT_PARTITION__")
     builder.commit(10, [before, nothing])
-    last = datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)
+    last = datetime(1969, 12, 31, 23, 59, 59, tzinfo=timezone.utc)
     assert {one["id"]: one["region"] for one in read_arrow(tmp_path).to_pylist()} == {"a": last, "b": None}
     assert read_arrow(tmp_path, filter=["region", "=", "1969-12-31T23:59:59.000000Z"]).column("id").to_pylist() == ["a"]
 

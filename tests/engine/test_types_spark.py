@@ -10,7 +10,7 @@ import pytest
 from engine_tables import TableBuilder, row
 from hudi_spark import HudiTable, read_arrow
 
-UTC = dt.UTC
+UTC = dt.timezone.utc
 PART = {
     "type": "record",
     "name": "part",

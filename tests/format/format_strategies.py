@@ -11,7 +11,7 @@ TOKENS = st.builds("{}-{}-{}".format, *[st.integers(0, 10**6)] * 3)
 FILE_IDS = st.from_regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9]", fullmatch=True)
 LONGS = st.integers(-(2**63), 2**63 - 1)
 LOCAL_VALUES = st.datetimes(dt.datetime.fromisoformat("1900-01-01"), dt.datetime.fromisoformat("2200-01-01"))
-INSTANT_VALUES = LOCAL_VALUES.map(lambda value: value.replace(tzinfo=dt.UTC))
+INSTANT_VALUES = LOCAL_VALUES.map(lambda value: value.replace(tzinfo=dt.timezone.utc))
 
 
 def decimals(precision: int, scale: int):

@@ -4,7 +4,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -231,10 +231,10 @@ def test_reading_a_lance_file_is_refused_as_not_built(tmp_path: Path, read: Call
 def test_moments_of_96_bits_are_instants_at_every_depth(storage: LocalStorage):
     """They state no zone, and those who write them mean instants; nanoseconds cannot hold the years of these."""
     moments = [
-        datetime(1, 1, 1, tzinfo=UTC),
-        datetime(1969, 12, 31, 23, 59, 59, 999999, UTC),
+        datetime(1, 1, 1, tzinfo=timezone.utc),
+        datetime(1969, 12, 31, 23, 59, 59, 999999, timezone.utc),
         None,
-        datetime(9999, 12, 31, tzinfo=UTC),
+        datetime(9999, 12, 31, tzinfo=timezone.utc),
     ]
     instant = pa.timestamp("us", "UTC")
     nested = pa.array(
@@ -246,6 +246,6 @@ def test_moments_of_96_bits_are_instants_at_every_depth(storage: LocalStorage):
     storage.put("a.parquet", buffer.getvalue())
     assert read_base_file(storage, "a.parquet").to_pydict() == written.to_pydict()
     assert base_file_footer(storage, "a.parquet").schema.field("at").type == instant
-    late = read_base_file(storage, "a.parquet", ["n"], pc.field("at") > datetime(2000, 1, 1, tzinfo=UTC))
+    late = read_base_file(storage, "a.parquet", ["n"], pc.field("at") > datetime(2000, 1, 1, tzinfo=timezone.utc))
     assert late.to_pydict() == {"n": [3]}
     assert open_base_parquet(storage, "a.parquet").column("at").to_pylist() == moments

@@ -256,7 +256,7 @@ def test_a_command_that_is_no_rollback_is_refused(header: Any, content: bytes):
 def test_values_have_the_python_types_of_their_logical_types():
     values = {
         "money": Decimal("1.10"),
-        "at": dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
+        "at": dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc),
         "local": dt.datetime.fromisoformat("2025-01-01"),
         "day": dt.date(2025, 1, 1),
         "clock": dt.time(1, 2),

@@ -199,7 +199,7 @@ def test_group_numbers():
         (Wrapped("Date", 19000), None, dt.date(2022, 1, 8)),
         (Wrapped("LocalDate", -1), None, dt.date(1969, 12, 31)),
         (Wrapped("Date", 2**31 - 1), None, None),
-        (Wrapped("TimestampMicros", 1), None, dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.UTC)),
+        (Wrapped("TimestampMicros", 1), None, dt.datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=dt.timezone.utc)),
         (Wrapped("TimeMicros", 1_000_001), None, dt.time(0, 0, 1, 1)),
         (Wrapped("Array", (Wrapped("Int", 1), None)), None, (1, None)),
         (Wrapped("Int", 3), ValueType(ValueKind.INT), 3),
@@ -209,7 +209,7 @@ def test_group_numbers():
         (
             Wrapped("Long", 1),
             ValueType(ValueKind.TIMESTAMP_MILLIS),
-            dt.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=dt.UTC),
+            dt.datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=dt.timezone.utc),
         ),
         (
             Wrapped("Long", 1999),
@@ -258,7 +258,9 @@ def test_blocks_hold_records_by_key_and_deletes():
 
 def test_avro_blocks_are_read_too():
     values = [encode_metadata_record(one) for one in (FILES, PLACE)]
-    content = (3).to_bytes(4) + (2).to_bytes(4) + b"".join(len(one).to_bytes(4) + one for one in values)
+    content = (
+        (3).to_bytes(4, "big") + (2).to_bytes(4, "big") + b"".join(len(one).to_bytes(4, "big") + one for one in values)
+    )
     header = {HeaderKey.INSTANT_TIME: "001", HeaderKey.SCHEMA: metadata_schema_text()}
     found = decode_metadata_block(only_block(encode_block(BlockType.AVRO_DATA, header, content)), "f.log")
     assert [one.content for one in found] == [FILES.content, PLACE.content]

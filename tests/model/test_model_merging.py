@@ -130,7 +130,7 @@ def test_values_order_as_the_format_orders_them(greater: object, less: object) -
 
 def test_values_of_two_kinds_do_not_compare_and_the_newer_wins() -> None:
     assert fold(EVENT, [version("a", "9", "old"), version("a", 1, "new")])["a"].record == row("a", 1, "new")
-    assert not is_greater((dt.datetime(2025, 1, 1, tzinfo=dt.UTC),), (dt.date(2024, 1, 1),))
+    assert not is_greater((dt.datetime(2025, 1, 1, tzinfo=dt.timezone.utc),), (dt.date(2024, 1, 1),))
 
 
 def test_a_null_ordering_value_wins_over_what_precedes_it_and_loses_to_what_follows() -> None:

@@ -33,7 +33,7 @@ _SLASHED = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
             "2024-02-29 10%3A00%3A00",
             Schema((Field("seen", "timestamp-micros"),)),
             {},
-            [dt.datetime(2024, 2, 29, 10, tzinfo=dt.UTC)],
+            [dt.datetime(2024, 2, 29, 10, tzinfo=dt.timezone.utc)],
         ),
         ("2024/02/29", Schema(_TWO.fields[1:]), _SLASHED, [dt.date(2024, 2, 29)]),
     ],

@@ -152,8 +152,8 @@ def test_a_log_only_slice_is_read_and_has_no_row_read_optimized() -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "number"),
     [
-        ("timestamp-micros", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.UTC), 9_000_000),
-        ("timestamp-millis", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.UTC), 9_000),
+        ("timestamp-micros", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.timezone.utc), 9_000_000),
+        ("timestamp-millis", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.timezone.utc), 9_000),
         ("local-timestamp-micros", dt.datetime(1970, 1, 1, 0, 0, 9), 9_000_000),  # noqa: DTZ001 - it has no zone
         ("date", dt.date(1970, 1, 10), 9),
         ("int64", 9, 9),

@@ -25,7 +25,7 @@ def test_a_date_in_a_secondary_key_is_its_days_since_1970():
     ],
 )
 def test_a_formatted_moment_is_read_with_its_literals_fractions_and_zone(text: str, pattern: str, hour: int):
-    found = read_moment(text, [pattern], None).astimezone(dt.UTC)
+    found = read_moment(text, [pattern], None).astimezone(dt.timezone.utc)
     assert (found.date(), found.hour) == (dt.date(2024, 1, 15), hour)
 
 

@@ -1,11 +1,11 @@
 """Why mutants survive, kept in explanations.toml, held against what became of them."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hudi_format.compat import tomllib
 from mutation_targets import ROOT
 from results import Result
 

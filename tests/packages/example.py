@@ -1,17 +1,22 @@
-"""What a user does first with an installed wheel: tables are written and read without Spark, in an empty folder."""
+"""What a user of `hudi-spark` does first, in an empty folder: without Spark; `example.py spark`, with it."""
 
+import datetime as dt
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
 
-PACKAGES = ("hudi_adapter", "hudi_format", "hudi_model", "hudi_model_tools", "hudi_conformance", "hudi_spark")
+PACKAGES = ("hudi_format", "hudi_spark")
+OF_OTHERS = ("hudi_model", "hudi_model_tools", "hudi_conformance")
 
 
 def main() -> None:
     """Both types of table: created, upserted, deleted from, read in every way, and checked."""
     assert all("site-packages" in str(import_module(name).__file__) for name in PACKAGES), sys.path
+    assert not [name for name in OF_OTHERS if find_spec(name)]
+    from hudi_format.compat import datetime_of  # noqa: PLC0415 - likewise
     from hudi_spark import (  # noqa: PLC0415 - from the wheel, which the line above made sure of
         TableDefinition,
         check_table,
@@ -21,6 +26,10 @@ def main() -> None:
         read_changes,
         write_arrow,
     )
+
+    # Python 3.10 by itself reads neither.
+    half_past = dt.datetime(2025, 1, 31, 12, 0, 0, 500_000, dt.timezone.utc)
+    assert datetime_of("2025-01-31T12:00:00.5Z") == datetime_of("2025-01-31 17:30:00,5+0530") == half_past
 
     schema = pa.schema([("id", pa.int64()), ("city", pa.string()), ("fare", pa.float64()), ("ts", pa.int64())])
     for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
@@ -43,8 +52,28 @@ def main() -> None:
         assert sum(batch.num_rows for batch in read_batches(path)) == 99
         assert sorted(read_changes(path, first.completed)["op"].to_pylist()) == ["d", "u"]
         assert not [one for one in check_table(path, deep=True) if one.level == "error"]
+    assert "hudi_adapter" not in sys.modules
     print(f"Python {sys.version.split()[0]}, pyarrow {pa.__version__}: tables are written and read")
 
 
+def on_spark() -> None:
+    """A table written and read by Spark."""
+    from hudi_adapter.java import set_java_home  # noqa: PLC0415
+    from hudi_spark import HudiTable  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    set_java_home()
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    rows = spark.createDataFrame([("a", 1, 9.5), ("b", 1, 4.0)], "id string, ts long, fare double")
+    kind = {"record_key": "id", "ordering": "ts", "table_type": "MERGE_ON_READ"}
+    table = HudiTable.create(spark, str(Path("on_spark").resolve()), name="t", schema=rows.schema, **kind)
+    table.insert(rows)
+    table.upsert(spark.createDataFrame([("a", 2, 12.0), ("b", 0, 1.0)], rows.schema))
+    found = sorted(tuple(row) for row in table.snapshot(columns=["id", "fare"]).collect())
+    assert found == [("a", 12.0), ("b", 4.0)], found
+    print(f"Python {sys.version.split()[0]}, Spark {spark.version}: a table is written and read")
+    spark.stop()
+
+
 if __name__ == "__main__":
-    main()
+    on_spark() if sys.argv[1:] == ["spark"] else main()

@@ -1,8 +1,10 @@
-"""The distributions, and what they do where nothing else is installed: `run.py [PYTHON ...]`.
+"""The distributions, and what each does where nothing else is installed: `run.py [PYTHON ...]`.
 
-They are built twice, and the bytes must be the same; dist/ has them afterwards. Then an empty environment of each
-interpreter gets the wheel with what it depends on, runs the example beside this file, and a few cases by the engine.
-Without arguments: every interpreter from 3.11 on that is found on the PATH or below PYENV_ROOT.
+dist/ gets four wheels, one source archive of the repository, and lists of parts (SBOM): what comes with engine and with
+suite. All are built twice, and the bytes must be the same. Then an empty environment of each interpreter gets one after
+another, as pip finds them by name: `hudi-adapter`, which needs nothing else; `hudi-spark`, without the suite; the suite
+asks the engine, and says what it lacks where that is gone; once, the engine on Spark.
+Without arguments: every interpreter from 3.9 on that is found on the PATH or below PYENV_ROOT.
 """
 
 import hashlib
@@ -12,73 +14,145 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
 from hudi_conformance.runner.resources import CACHE_VARIABLE, CORPUS_VARIABLE
 
 ROOT: Final = Path(__file__).parents[2]
-FIRST, LAST = 11, 19
+DIST: Final = ROOT / "dist"
+PROJECTS: Final = {"hudi-adapter": "adapter", "hudi-format": "format", "hudi-spark": "engine", "hudi-conformance": "."}
+FIRST, SUITE, LAST = 9, 10, 19
+SPARK: Final = 11
 CASES: Final = ("*v8/apache_mor_*::snapshot", "*v9/apache_cow_*::snapshot", "*writing/deletes::*")
+# What would change a build or an installation: where sources are taken from, what is beside the wheel.
+OUTSIDE: Final = (CORPUS_VARIABLE, "PYTHONPATH", "HUDI_CONFORMANCE", "HUDI_CONFORMANCE_HOME")
+INHERITED: Final = {name: text for name, text in os.environ.items() if name not in OUTSIDE}
 
 
 def build(folder: Path) -> dict[str, str]:
     """The distributions in a folder, and what their bytes are."""
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True, capture_output=True)
+    for place in PROJECTS.values():
+        kinds = ["--wheel"] if place != "." else ["--wheel", "--sdist"]
+        command = [sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", str(folder), str(ROOT / place)]
+        output_of(command, ROOT, INHERITED)
     return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in sorted(folder.iterdir())}
 
 
-def interpreters() -> list[str]:
+def output_of(command: list[str], place: Path, environment: Mapping[str, str], code: int = 0) -> str:
+    """What a command prints; it ends with the code, or this ends."""
+    done = subprocess.run(command, check=False, cwd=place, env=environment, capture_output=True, text=True)
+    if done.returncode != code:
+        raise SystemExit(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def interpreters() -> dict[int, str]:
     """One of each minor version, the newest patch of it."""
-    found: dict[str, str] = {}
+    found: dict[int, str] = {}
     kept = sorted(Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob("versions/3.*/bin/python3"))
     for one in [*map(str, kept), *filter(None, (shutil.which(f"python3.{n}") for n in range(FIRST, LAST)))]:
-        answer = subprocess.run(
-            [one, "-c", "import sys; print(sys.version_info[1])"], check=False, capture_output=True, text=True
-        )
-        if answer.returncode == 0 and int(answer.stdout) >= FIRST:
-            found[answer.stdout.strip()] = one
-    return [found[minor] for minor in sorted(found, key=int)]
+        if (minor := minor_of(one)) is not None and minor >= FIRST:
+            found[minor] = one
+    return dict(sorted(found.items()))
 
 
-def try_wheel(python: str, wheel: Path, folder: Path) -> None:
-    """Install it into an empty environment of an interpreter, and use it in an empty folder."""
-    home, place = folder / "environment", folder / "place"
-    place.mkdir(parents=True)
-    subprocess.run([python, "-m", "venv", "--without-pip", str(home)], check=True)
-    own = str(home / "bin/python")
-    pip = [sys.executable, "-m", "pip", "--python", own, "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--only-binary", ":all:", str(wheel)], check=True)
-    inherited = {name: text for name, text in os.environ.items() if name not in {CORPUS_VARIABLE, "PYTHONPATH"}}
-    environment = {**inherited, CACHE_VARIABLE: str(folder / "cache")}
-    run = [
-        str(home / "bin/hudi-conformance"),
-        "run",
-        "--adapter",
-        "engine-in-process",
-        *(f"--case={one}" for one in CASES),
-    ]
-    for command in ([own, str(Path(__file__).with_name("example.py"))], run):
-        done = subprocess.run(command, check=False, cwd=place, env=environment, capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{python}: {' '.join(command)}\n{done.stdout}{done.stderr}")
+def minor_of(python: str) -> int | None:
+    """N of Python 3.N; None where it does not start."""
+    command = [python, "-c", "import sys; print(sys.version_info[1])"]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
+    return int(answer.stdout) if answer.returncode == 0 else None
+
+
+class Environment:
+    """An empty one of an interpreter, and an empty folder to be in."""
+
+    def __init__(self, python: str, folder: Path) -> None:
+        self.home, self.place = folder / "environment", folder / "place"
+        # The newest pip serves no older interpreter than 3.10.
+        self._pip = python if minor_of(python) == FIRST else sys.executable
+        self.place.mkdir(parents=True)
+        output_of([python, "-m", "venv", "--without-pip", str(self.home)], folder, INHERITED)
+        # Distributions of this repository come from dist/, whatever an index has under their names.
+        self.variables = {**INHERITED, CACHE_VARIABLE: str(folder.parent / "cache"), "PIP_FIND_LINKS": str(DIST)}
+
+    def pip(self, *arguments: str) -> None:
+        """Install or uninstall; of wheels alone, but for Spark, which has none."""
+        pip = [self._pip, "-m", "pip", "--python", str(self.home / "bin/python"), "--disable-pip-version-check"]
+        output_of([*pip, *arguments], self.place, self.variables)
+
+    def install(self, *names: str) -> None:
+        """By name, from dist/ and the index of this machine."""
+        self.pip("install", "--quiet", "--only-binary", ":all:", "--no-binary", "pyspark", *names)
+
+    def run(self, name: str, *arguments: str, code: int = 0) -> str:
+        """What a program of the environment prints."""
+        return output_of([str(self.home / "bin" / name), *arguments], self.place, self.variables, code)
+
+    def write_parts(self, distribution: str) -> None:
+        """The SBOM of what is installed: CycloneDX, the same bytes whenever the same versions are."""
+        own = ROOT / PROJECTS[distribution] / "pyproject.toml"
+        tool = str(Path(sys.executable).with_name("cyclonedx-py"))
+        form = ["--output-reproducible", "--of", "JSON", "--mc-type", "library", "--pyproject", str(own)]
+        target = DIST / f"{distribution.replace('-', '_')}.cdx.json"
+        command = [tool, "environment", *form, "--output-file", str(target), str(self.home / "bin/python")]
+        output_of(command, self.place, self.variables)
+
+
+def uses(minor: int, environment: Environment, *, parts: bool) -> Iterator[str]:
+    """What each distribution does here; the names of those that were used."""
+    environment.install("hudi-adapter")
+    environment.run("python", str(Path(__file__).with_name("adapter_alone.py")))
+    yield "adapter"
+    if minor < SUITE:
+        return
+    example = str(Path(__file__).with_name("example.py"))
+    environment.install("hudi-spark")
+    environment.run("python", example)
+    if parts:
+        environment.write_parts("hudi-spark")
+    yield "engine"
+    if minor == SPARK:
+        environment.install("hudi-spark[spark]")
+        environment.run("python", example, "spark")
+        yield "Spark"
+    environment.install("hudi-conformance[engine]")
+    suite = ("run", "--adapter", "engine-in-process", *(f"--case={one}" for one in CASES))
+    environment.run("hudi-conformance", *suite)
+    if parts:
+        environment.write_parts("hudi-conformance")
+    environment.pip("uninstall", "--quiet", "--yes", "hudi-spark")
+    missing = environment.run("hudi-conformance", *suite, code=2)
+    assert "hudi-conformance[engine]" in missing, missing
+    assert "Traceback" not in missing, missing
+    yield "suite"
+
+
+def tried(minor: int, python: str, folder: Path) -> str:
+    """What was used by an interpreter, and how long it took."""
+    began = time.monotonic()
+    used = ", ".join(uses(minor, Environment(python, folder), parts=minor == sys.version_info[1]))
+    return f"Python 3.{minor}: {used}: {time.monotonic() - began:.0f} s"
 
 
 def main() -> None:
     """Build, compare, and try every interpreter."""
-    dist = ROOT / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
+    shutil.rmtree(DIST, ignore_errors=True)
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        made, again = build(dist), build(Path(scratch, "again"))
+        made, again = build(DIST), build(Path(scratch, "again"))
         assert made == again, f"two builds differ: {made} and {again}"
         for name, digest in made.items():
             print(f"{digest}  {name}", flush=True)
-        (wheel,) = dist.glob("*.whl")
-        for number, python in enumerate(sys.argv[1:] or interpreters()):
-            began = time.monotonic()
-            try_wheel(python, wheel, Path(scratch, str(number)))
-            print(f"{python}: {time.monotonic() - began:.0f} s", flush=True)
+        print(f"built twice: {time.monotonic() - began:.0f} s", flush=True)
+        given = {minor_of(one) or 0: one for one in sys.argv[1:]}
+        # The one with Spark takes the longest, the first the shortest.
+        turns = sorted((given or interpreters()).items(), key=lambda one: (one[0] != SPARK, -one[0]))
+        with ThreadPoolExecutor(2) as pool:
+            for report in pool.map(lambda one: tried(*one, Path(scratch, str(one[0]))), turns):
+                print(report, flush=True)
 
 
 if __name__ == "__main__":

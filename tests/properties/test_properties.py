@@ -3,6 +3,7 @@
 import pytest
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.verification.properties import MODEL_PROPERTIES, Counterexample, ModelProperty, Verdict
+from hudi_format.compat import BaseExceptionGroup
 
 _PROVED = [one for one in MODEL_PROPERTIES.values() if one.verdict is Verdict.PROVED]
 _REFUTED = [one for one in MODEL_PROPERTIES.values() if one.verdict is Verdict.REFUTED]

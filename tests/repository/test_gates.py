@@ -7,13 +7,13 @@ import shlex
 import stat
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hudi_conformance.cli import whole_app
+from hudi_format.compat import tomllib
 from typer.main import get_command
 
 ROOT = Path(__file__).parents[2]

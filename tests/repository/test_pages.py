@@ -40,7 +40,7 @@ LEFT_OUT: Mapping[str, str] = {
     '--adapter "python my_adapter.py"': "the tutorial runs the same",
     "--adapter adapter.toml": "the tutorial runs the same",
 }
-PACKAGES = ("model", "format", "engine", "conformance")
+PACKAGES = ("model", "format", "engine", "adapter", "conformance")
 
 
 def lines(text: str) -> list[str]:

@@ -1,6 +1,5 @@
 """Every passage of the texts is mapped to clauses or has a reason; each way in which a table can be wrong is found."""
 
-import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from hudi_conformance.verification.lint import lint
 from hudi_conformance.verification.lint.checkout import read_checkout
 from hudi_conformance.verification.lint.coverage import check_coverage, check_passages, coverage_reasons, read_coverage
 from hudi_conformance.verification.lint.passages import cut_passages
+from hudi_format.compat import tomllib
 from small_checkout import FILES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hudi_adapter.messages import MESSAGES, check_message
 from hudi_conformance.pages import clause_index, protocol_page
 from hudi_conformance.runner.clauses import load_clauses
+from hudi_conformance.runner.messages import MESSAGES, check_message
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,11 +1,11 @@
 """One vocabulary: the registries and the copies of them in each room."""
 
-import tomllib
 from pathlib import Path
 
 import hudi_adapter.reasons
 import hudi_format.errors
 import hudi_model.rejection
+from hudi_format.compat import tomllib
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 

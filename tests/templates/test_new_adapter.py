@@ -1,7 +1,6 @@
 """`hudi-conformance new-adapter`: projects as they are written."""
 
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hudi_conformance.adapter_templates.merger_cases import FILE, text
 from hudi_conformance.adapter_templates.writing import LANGUAGES, NewAdapterError, write_adapter
 from hudi_conformance.runner.expected_failures import load_expected_failures
 from hudi_conformance.runner.skips import load_skips
+from hudi_format.compat import tomllib
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

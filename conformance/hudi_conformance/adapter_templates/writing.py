@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 LANGUAGES = ("java", "python", "rust")
 _NAME = "template-adapter"
@@ -44,7 +47,7 @@ def _files(language: str) -> Iterator[tuple[str, str]]:
         yield from _below(root / part, "")
 
 
-def _below(folder: Traversable, above: str) -> Iterator[tuple[str, str]]:
+def _below(folder: "Traversable", above: str) -> Iterator[tuple[str, str]]:
     for entry in folder.iterdir():
         if entry.name in _LEFT_OUT:
             continue

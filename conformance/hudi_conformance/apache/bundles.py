@@ -3,9 +3,10 @@
 import hashlib
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.resources import cache_folder
 
@@ -67,8 +68,7 @@ def _fetch(bundle: Bundle, jar: Path) -> None:
 
 
 def _verify(bundle: Bundle, jar: Path) -> None:
-    with jar.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+    found = hashlib.sha256(jar.read_bytes()).hexdigest()
     if found != bundle.sha256:
         jar.unlink()
         raise BundleUnavailableError(f"{jar.name}: sha256 {found}, peers.toml says {bundle.sha256}; removed")

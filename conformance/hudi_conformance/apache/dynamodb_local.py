@@ -7,11 +7,11 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_adapter.java import java_home
+from hudi_format.compat import tomllib
 
 from hudi_conformance.apache.bundles import BundleUnavailableError
 from hudi_conformance.apache.trust import PASSWORD, write_trust_store

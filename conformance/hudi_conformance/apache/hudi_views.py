@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import logical_type
+from hudi_adapter.arrow_types import logical_type
 
 META_FIELDS = (
     "_hoodie_commit_time",

@@ -29,4 +29,4 @@ class Clock:
 
     def _now(self) -> InstantTime:
         given = self.params.get("now")
-        return query_instant(str(given)) if given is not None else instant_of(dt.datetime.now(dt.UTC))
+        return query_instant(str(given)) if given is not None else instant_of(dt.datetime.now(dt.timezone.utc))

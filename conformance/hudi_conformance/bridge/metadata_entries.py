@@ -94,8 +94,8 @@ def _logical(value: Any, kind: str) -> Any:
         return UNKNOWN
     if kind.startswith("time-") and isinstance(value, int):
         unit = dt.timedelta(milliseconds=1) if kind == "time-millis" else dt.timedelta(microseconds=1)
-        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + value * unit).time()
+        return (dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc) + value * unit).time()
     found = logical_of_physical(value, kind)
     if isinstance(found, dt.datetime):
-        return found.replace(tzinfo=None if kind.startswith("local-") else dt.UTC)
+        return found.replace(tzinfo=None if kind.startswith("local-") else dt.timezone.utc)
     return found if isinstance(found, bool | int | float | str | Decimal | dt.date | dt.time | None) else UNKNOWN

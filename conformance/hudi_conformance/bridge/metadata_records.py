@@ -36,7 +36,7 @@ _PLAIN_DIGITS, _PLAIN_FRACTION = 30, 15
 _PLAIN_SCALE = Decimal("1E-15")
 # The widest decimals have 38 digits; Python keeps 28 of them.
 _EXACT = Context(prec=60)
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 _WRAPPERS: Mapping[str, str] = {
     "boolean": "Boolean",
     "int32": "Int",
@@ -186,18 +186,18 @@ def _wrapped_decimal(value: Decimal, scale: int, *, typed: bool) -> Wrapped:
         return Wrapped("Decimal", value.quantize(_PLAIN_SCALE, context=_EXACT))
     number = int(value.scaleb(scale, context=_EXACT))
     bits = (number if number >= 0 else ~number).bit_length()
-    return Wrapped("Bytes", number.to_bytes(bits // 8 + 1, signed=True))
+    return Wrapped("Bytes", number.to_bytes(bits // 8 + 1, "big", signed=True))
 
 
 def _plain(value: Any, kind: str) -> Any:
     """Dates, times and moments as numbers in the unit of their type; every other value as it is."""
     unit = dt.timedelta(milliseconds=1) if kind.endswith("millis") else dt.timedelta(microseconds=1)
     if isinstance(value, dt.datetime):
-        return ((value if value.tzinfo else value.replace(tzinfo=dt.UTC)) - _EPOCH) // unit
+        return ((value if value.tzinfo else value.replace(tzinfo=dt.timezone.utc)) - _EPOCH) // unit
     if isinstance(value, dt.date):
         return (value - _EPOCH.date()).days
     if isinstance(value, dt.time):
-        return (dt.datetime.combine(_EPOCH.date(), value, dt.UTC) - _EPOCH) // unit
+        return (dt.datetime.combine(_EPOCH.date(), value, dt.timezone.utc) - _EPOCH) // unit
     return value
 
 

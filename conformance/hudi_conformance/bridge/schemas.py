@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 import pyarrow as pa
+from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.logical_types import (
     DecimalType,
     ListType,
@@ -19,7 +20,6 @@ from hudi_adapter.logical_types import (
     parse_type,
     type_name,
 )
-from hudi_adapter.rows import logical_type
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
 from hudi_format.table import internal_schema

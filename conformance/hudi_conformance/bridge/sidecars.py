@@ -190,7 +190,7 @@ def _versions(storage: Storage, path: str) -> tuple[SchemaVersion, ...]:
 
 
 def _moment(status: FileStatus) -> InstantTime:
-    return instant_of(dt.datetime.fromtimestamp(status.modified_ms / 1000, dt.UTC))
+    return instant_of(dt.datetime.fromtimestamp(status.modified_ms / 1000, dt.timezone.utc))
 
 
 def _listed(storage: Storage, folder: str) -> list[FileStatus]:

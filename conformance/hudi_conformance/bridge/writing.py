@@ -256,7 +256,7 @@ def put_at(path: Path, table: Table) -> dict[str, InstantTime]:
     """When each file of the timeline was put: its modification time."""
     folder = path / timeline_folder(open_table(table).configuration.properties)
     moments = {one.name: (folder / one.name).stat().st_mtime for one in table.timeline}
-    return {name: instant_of(dt.datetime.fromtimestamp(moment, dt.UTC)) for name, moment in moments.items()}
+    return {name: instant_of(dt.datetime.fromtimestamp(moment, dt.timezone.utc)) for name, moment in moments.items()}
 
 
 def answered(table: Table, requested: InstantTime) -> Value:

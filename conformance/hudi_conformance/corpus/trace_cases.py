@@ -1,12 +1,12 @@
 """Trace cases as values: traces, and one page that says of each by which clauses it is accepted, or where refused."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import hudi_model_tools.accepts as acceptance
+from hudi_format.compat import tomllib
 from hudi_model_tools.accepts import Refusal
 
 from hudi_conformance.corpus.mutants import Mutant, mutated

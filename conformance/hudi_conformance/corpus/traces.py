@@ -141,7 +141,7 @@ def named_instant_line(file: str) -> Line:
 @cache
 def schema() -> Mapping[str, Any]:
     """The JSON Schema of a line."""
-    found: Mapping[str, Any] = json.loads(resources.files("hudi_adapter").joinpath("schemas", SCHEMA).read_text())
+    found: Mapping[str, Any] = json.loads(resources.files("hudi_adapter").joinpath(f"schemas/{SCHEMA}").read_text())
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 SECONDS_DIGITS = 14
@@ -59,7 +59,7 @@ def clock_time(moment: str) -> datetime | None:
     if not (digits.isascii() and digits.isdecimal() and len(digits) >= MILLIS_DIGITS):
         return None
     try:
-        seconds = datetime.strptime(digits[:SECONDS_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        seconds = datetime.strptime(digits[:SECONDS_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc)
     except ValueError:
         return None
     return seconds + timedelta(milliseconds=int(digits[SECONDS_DIGITS:MILLIS_DIGITS]))

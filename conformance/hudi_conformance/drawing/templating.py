@@ -21,4 +21,4 @@ def templates(package: str, **filters: Callable[..., object]) -> Environment:
 
 def resource(package: str, name: str) -> str:
     """A file beside the templates of a package: a style, a script."""
-    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
+    return files(package).joinpath(f"templates/{name}").read_text(encoding="utf-8")

@@ -4,12 +4,13 @@ No cell is typed by hand: they follow from the last comparison of real tables (c
 from the golden tables that the model wrote, and from what the peers were recorded to answer about these.
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.peers.recorded import Record, load_record

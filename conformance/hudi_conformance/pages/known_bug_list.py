@@ -1,10 +1,11 @@
 """The documented defects of real implementations, and what this suite does about each: specs/known-bugs.toml."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.markdown import markdown_table
 

@@ -1,7 +1,6 @@
 """docs/reference/protocol.md, from schemas and reasons: `make pages`."""
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any
 
 from hudi_adapter import limits
 from hudi_adapter.filters import FUNCTIONS
-from hudi_adapter.messages import MESSAGES, VALUE_OPS, schema
+from hudi_format.compat import tomllib
 from jinja2 import Environment, StrictUndefined
 
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.messages import MESSAGES, VALUE_OPS, schema
 
 PAGE = Path("docs") / "reference" / "protocol.md"
 TEMPLATE = "protocol.md.j2"
@@ -42,7 +42,7 @@ def protocol_page(root: Path) -> str:
     """The page."""
     # Markdown, not HTML: what is filled in stands as it is.
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
-    text = files(__package__).joinpath("templates", TEMPLATE).read_text(encoding="utf-8")
+    text = files(__package__).joinpath(f"templates/{TEMPLATE}").read_text(encoding="utf-8")
     return environment.from_string(text).render(
         messages=[_message(name) for name in MESSAGES],
         values=[{"name": op, "table": _table(schema(f"value_{op}"))} for op in VALUE_OPS],

@@ -3,10 +3,11 @@
 `make pages` writes it.
 """
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.pages.feature_matrix import HEAD as HEAD_OF_FEATURES
 from hudi_conformance.pages.feature_matrix import load_facts, load_features, matrix_rows

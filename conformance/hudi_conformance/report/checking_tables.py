@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Timer
-from typing import Self
 
+from hudi_format.compat import Self
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_format.table.table_properties import PROPERTIES_FILE, holds_table
 from rich.console import Console

@@ -1,11 +1,11 @@
 """What the corpus says of cases and tables, for a report: questions in words, timelines and files by the model."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hudi_format.compat import tomllib
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 

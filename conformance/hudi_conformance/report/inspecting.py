@@ -6,8 +6,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
+from hudi_format.compat import Self
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
 from hudi_format.table.no_table import no_table

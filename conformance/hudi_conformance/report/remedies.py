@@ -1,11 +1,12 @@
 """What findings of `check-table` mean for whoever runs a table, and what to do: `specs/check-table.toml`, read once."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.clauses import CLAUSE_ID
 from hudi_conformance.runner.findings import Finding, findings_below

@@ -1,8 +1,9 @@
 """An adapter's files held against the corpus without starting it: what `run` would refuse, for each file on its own."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.runner.cases import load_cases

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
+
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.case_values import READER, SERVICER

@@ -4,11 +4,13 @@ import re
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.identifiers import nearest_words
 
@@ -81,6 +83,7 @@ def _name_of(command: tuple[str, ...]) -> str:
 def _of_file(path: Path, root: Path, given: str, folder: Path | None) -> AdapterConfig:
     try:
         entry = tomllib.loads(path.read_text(encoding="utf-8"))
+        _check_installed(entry)
         return AdapterConfig(
             name=str(entry["name"]),
             command=tuple(word.replace("{python}", sys.executable) for word in _words(entry["command"])),
@@ -95,6 +98,13 @@ def _of_file(path: Path, root: Path, given: str, folder: Path | None) -> Adapter
         raise AdapterConfigError(f"{path.name}: {error.args[0]!r} is missing") from error
     except (ValueError, TypeError) as error:
         raise AdapterConfigError(f"{path.name}: {error}") from error
+
+
+def _check_installed(entry: Mapping[str, Any]) -> None:
+    """`needs` names modules of Python, and the extra of the suite that brings each."""
+    for module, extra in entry.get("needs", {}).items():
+        if find_spec(module) is None:
+            raise AdapterConfigError(f"{entry['name']} needs {module}: install hudi-conformance[{extra}]")
 
 
 def _words(command: Any) -> list[str]:

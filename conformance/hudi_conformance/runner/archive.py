@@ -3,9 +3,10 @@
 import difflib
 import hashlib
 import os
-import tomllib
 import zipfile
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.manifest import Entry

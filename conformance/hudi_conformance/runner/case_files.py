@@ -1,10 +1,11 @@
 """The files of the corpus, read: `table.toml` of golden tables, with their cases, and the files of cases that write."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.answers_file import names
 from hudi_conformance.runner.case_values import (

@@ -6,8 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self
 
+from hudi_format.compat import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table

@@ -1,10 +1,11 @@
 """Expected failures: cases that an adapter is known to fail, each with evidence; they run, and must keep failing."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError
 from hudi_conformance.runner.cases import fitting, normal_id

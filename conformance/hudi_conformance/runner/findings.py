@@ -5,12 +5,13 @@
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError
 from hudi_conformance.runner.identifiers import nearest_words

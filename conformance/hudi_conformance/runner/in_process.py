@@ -6,10 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from hudi_adapter.protocol import Adapter
 from hudi_adapter.serving import serve
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.runner.session import START, Reply, Response, checked_answer, question, refuse_unknown_ops

@@ -8,9 +8,10 @@ they are. Of names of files there is left what a writer is not free to choose.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 from hudi_adapter.rows import Rows
+from hudi_format.compat import Self
 from hudi_format.errors import FormatError
 from hudi_format.names import BaseFileName, LogFileName, NativeLogName, parse_data_file_name, parse_native_log_name
 

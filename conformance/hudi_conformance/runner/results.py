@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from hudi_adapter.protocol import PROTOCOL_VERSION
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.adapter_pool import Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig
@@ -69,7 +70,7 @@ class ResultsWriter:
         self._roles = roles
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
-        self._started_at = dt.datetime.now(dt.UTC)
+        self._started_at = dt.datetime.now(dt.timezone.utc)
         self.counts: dict[str, Counter[str]] = {adapter.name: Counter() for adapter in adapters}
         self._implementations: dict[str, Any] = {}
         self._line(
@@ -108,7 +109,7 @@ class ResultsWriter:
         self._line(
             {
                 "kind": "footer",
-                "seconds": round((dt.datetime.now(dt.UTC) - self._started_at).total_seconds(), 3),
+                "seconds": round((dt.datetime.now(dt.timezone.utc) - self._started_at).total_seconds(), 3),
                 "counts": {adapter: dict(sorted(counts.items())) for adapter, counts in self.counts.items()},
                 "implementations": self._implementations,
                 "exit": exit_code,

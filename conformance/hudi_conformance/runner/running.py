@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
+
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.cases import AREAS, Case
 from hudi_conformance.runner.identifiers import nearest_words

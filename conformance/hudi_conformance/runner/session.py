@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from hudi_adapter.limits import MESSAGE_BYTES
-from hudi_adapter.messages import MessageError, check_message, check_value
 from hudi_adapter.protocol import OPS, PROTOCOL_VERSION
 from hudi_adapter.strict_json import JsonError, parse_json
+from hudi_format.compat import Self
 
 from hudi_conformance.runner.adapters_config import AdapterConfigError
 from hudi_conformance.runner.child_process import ChildProcess, Nothing
+from hudi_conformance.runner.messages import MessageError, check_message, check_value
 
 START_LIMIT_S = 180.0
 START: Mapping[str, Any] = {"cmd": "start", "protocol": PROTOCOL_VERSION}

@@ -7,11 +7,11 @@ and is the only place that reads the rows of an answer. What is asked, by whom, 
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
+from hudi_format.compat import Self, StrEnum
 
 from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.normalized_answers import InstantNames

@@ -1,7 +1,8 @@
 """What became of a case."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
+
+from hudi_format.compat import StrEnum
 
 from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.cells import Comparison

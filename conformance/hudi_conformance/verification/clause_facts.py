@@ -4,12 +4,13 @@ import ast
 import importlib.util
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.corpus.trace_cases import FOLDER as TRACES

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from hudi_format.compat import BaseExceptionGroup
 from hudi_model_tools.explore import Exploration
 from hudi_model_tools.store import Store
 from rich.console import Console

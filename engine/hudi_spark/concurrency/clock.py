@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
 from typing import Final, Protocol
 
@@ -73,9 +73,9 @@ class SystemClock:
     Clauses: TM-001, TM-003, TM-004.
     """
 
-    zone: Callable[[], tzinfo | None] = field(default=lambda: UTC, repr=False)
+    zone: Callable[[], tzinfo | None] = field(default=lambda: timezone.utc, repr=False)
     patience: float = 5.0
-    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(timezone.utc), repr=False)
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     _shown: _Shown = field(default_factory=_Shown, repr=False)
 
@@ -121,7 +121,7 @@ class SystemClock:
         Some writers take instants in another time zone than the table states.
         """
         digits, within = _moment(newest).replace(tzinfo=None), self.now() + timedelta(seconds=patience)
-        moments = [_in(digits, zone) for zone in (self.zone(), UTC, None)]
+        moments = [_in(digits, zone) for zone in (self.zone(), timezone.utc, None)]
         return next((one for one in moments if one <= within), moments[0])
 
     def _wait(self, until: datetime, than: str) -> None:
@@ -196,14 +196,14 @@ def milliseconds_of(instant: str) -> int:
 
 def _in(digits: datetime, zone: tzinfo | None) -> datetime:
     """The moment of a wall clock's digits, the earlier one of two."""
-    return (digits.astimezone() if zone is None else digits.replace(tzinfo=zone)).astimezone(UTC)
+    return (digits.astimezone() if zone is None else digits.replace(tzinfo=zone)).astimezone(timezone.utc)
 
 
 def _moment(instant: str) -> datetime:
     """Clauses: TM-001."""
     padded = (instant + "999")[:17] if len(instant) == len("yyyyMMddHHmmss") else instant[:17]
     try:
-        return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=UTC)
+        return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=timezone.utc)
     except ValueError as error:
         hint = "look at the timeline for a file that is named so: no writer of Hudi made it"
         raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", f"{instant!r} is no moment", hint=hint) from error

@@ -286,7 +286,7 @@ def provider_of(storage: Storage, options: Options) -> LockProvider | None:
         return _MAKERS[short](storage, options)
     except ModuleNotFoundError as missing:
         message = f"{PROVIDER}: the lock provider needs the package {missing.name}"
-        raise _invalid(message, "pip install 'hudi-conformance[locks]'") from missing
+        raise _invalid(message, f"pip install {missing.name}") from missing
 
 
 def place_of(storage: Storage, options: Options) -> str:

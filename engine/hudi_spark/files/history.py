@@ -11,7 +11,7 @@ Clauses: AR-001, AR-002, AR-010, AR-011.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final
 
 from hudi_format.names import TimelineState
@@ -130,7 +130,7 @@ def _state(storage: Storage, instant: Instant, state: TimelineState, modified: M
 def _time(milliseconds: int | None) -> str | None:
     if milliseconds is None:
         return None
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    moment = datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
     return f"{moment:%Y%m%d%H%M%S}{milliseconds % 1000:03d}"
 
 

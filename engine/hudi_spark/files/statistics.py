@@ -153,7 +153,7 @@ def _of_footer(footer: pq.FileMetaData, place: int, column: IndexedColumn, read:
 
 def _physical_raw(value: Any, kind: pa.DataType) -> Any:
     """A footer's bound: decimals in bytes are big-endian numbers."""
-    return int.from_bytes(value, signed=True) if kinds.is_decimal(kind) and isinstance(value, bytes) else value
+    return int.from_bytes(value, "big", signed=True) if kinds.is_decimal(kind) and isinstance(value, bytes) else value
 
 
 def _of_values(values: pa.ChunkedArray) -> _Counts:
@@ -227,7 +227,7 @@ def _wrapped_decimal(value: int, kind: pa.DataType, version: str) -> Wrapped:
         number = Decimal(value).scaleb(-kind.scale, _EXACT)
         return Wrapped("Decimal", number.quantize(Decimal(1).scaleb(-_PLAIN_SCALE), context=_EXACT))
     bits = (value if value >= 0 else ~value).bit_length()
-    return Wrapped("Bytes", value.to_bytes(bits // _BITS_A_BYTE + 1, signed=True))
+    return Wrapped("Bytes", value.to_bytes(bits // _BITS_A_BYTE + 1, "big", signed=True))
 
 
 def _number_wrapper(kind: pa.DataType) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.types as kinds
+from hudi_format.compat import datetime_of
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters import dates, texts
@@ -194,7 +195,7 @@ def _decode_local(form: Any) -> dt.datetime:
 
 
 def _decode_timestamp(form: Any, pattern: re.Pattern[str], name: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(_formed(form, pattern, f"{name}: 2025-01-31T12:00:00.000000, an instant with Z"))
+    return datetime_of(_formed(form, pattern, f"{name}: 2025-01-31T12:00:00.000000, an instant with Z"))
 
 
 _DECODERS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 import pyarrow.types as kinds
+from hudi_format.compat import datetime_of
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters.functions import FUNCTIONS, compared_type
@@ -278,7 +279,7 @@ def _form(literal: _Literal, column: Column, schema: pa.Schema) -> Any:
 
 def _timestamp(literal: _Literal, column: Column, kind: pa.TimestampType) -> str:
     try:
-        moment = dt.datetime.fromisoformat(literal.value)
+        moment = datetime_of(literal.value)
     except ValueError:
         _refuse(
             f"character {literal.at}: {literal.value!r:.60} is no time: '2025-01-31 12:00:00', an instant with zone"
@@ -288,7 +289,7 @@ def _timestamp(literal: _Literal, column: Column, kind: pa.TimestampType) -> str
         _refuse(f"character {literal.at}: {column.name}, which is {kind}, {wrong}")
     if moment.tzinfo is None:
         return moment.isoformat("T", "microseconds")
-    return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat("T", "microseconds") + "Z"
+    return moment.astimezone(dt.timezone.utc).replace(tzinfo=None).isoformat("T", "microseconds") + "Z"
 
 
 def _refuse(message: str) -> NoReturn:

@@ -509,7 +509,8 @@ def _words(matrix: Units) -> list[Words]:
 
 
 def _turned(value: Words, by: int) -> Words:
-    return value << np.uint32(by) | value >> np.uint32(32 - by)
+    turned: Words = value << np.uint32(by) | value >> np.uint32(32 - by)
+    return turned
 
 
 _FILE_ID_SUFFIX: Final = "-0"

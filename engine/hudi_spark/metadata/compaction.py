@@ -8,7 +8,7 @@ version 8 on    now, or before the first action that has come to the metadata ta
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import islice
 from typing import Final
 
@@ -517,7 +517,7 @@ def _newer_instant(own: OwnTable, last: str) -> str | None:
 
 def _previous(instant: str) -> str:
     """The instant one millisecond earlier."""
-    return instant_text(datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=milliseconds_of(instant) - 1))
+    return instant_text(datetime.fromtimestamp(0, timezone.utc) + timedelta(milliseconds=milliseconds_of(instant) - 1))
 
 
 def _older_instant(own: OwnTable, last: str) -> str | None:

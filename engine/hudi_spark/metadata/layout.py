@@ -9,7 +9,7 @@ Clauses: IG-001, IG-003.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from hudi_format.avro.schemas import schema_text
@@ -150,7 +150,7 @@ _SECONDS: Final = "%Y%m%d%H%M%S"
 _SECONDS_DIGITS: Final = 14
 # What an instant of whole seconds is taken to end with.
 _LAST_MILLISECOND: Final = 999
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
@@ -165,7 +165,7 @@ def milliseconds_of(instant: str, configuration: TableConfiguration) -> int:
         local = datetime.strptime(instant[:_SECONDS_DIGITS], _SECONDS)  # noqa: DTZ007 - its zone is the table's
     except ValueError:
         return 0
-    moment = local.replace(tzinfo=timeline_zone(configuration)).astimezone(UTC)
+    moment = local.replace(tzinfo=timeline_zone(configuration)).astimezone(timezone.utc)
     rest = int(instant[_SECONDS_DIGITS:] or _LAST_MILLISECOND)
     return (moment - _EPOCH) // _MILLISECOND + rest
 

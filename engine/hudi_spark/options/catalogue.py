@@ -12,13 +12,13 @@ A file of `keys/` is one group of keys:
 """
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+
+from hudi_format.compat import StrEnum, tomllib
 
 _FOLDER: Final = "keys"
 

@@ -71,7 +71,7 @@ class TimestampPaths:
             return None
         try:
             year, month, day, hour = (int(found[name]) if name in self.fields else at for name, at in _FIRST)
-            begin = dt.datetime(year, month, day, hour, tzinfo=dt.UTC)
+            begin = dt.datetime(year, month, day, hour, tzinfo=dt.timezone.utc)
             end = begin + self._length(begin)
         except (ValueError, OverflowError):
             return None

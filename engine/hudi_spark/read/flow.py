@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
+from hudi_format.compat import Self
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason

@@ -7,9 +7,9 @@ values of a map. A column keeps its id whatever its name, type or place becomes;
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import Final
 
+from hudi_format.compat import StrEnum
 from hudi_format.schemas import META_FIELDS
 from hudi_format.table.internal_schema import (
     ArrayType,

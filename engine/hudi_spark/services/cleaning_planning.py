@@ -9,7 +9,7 @@ Clauses: CN-005, CN-008, CN-015, CN-001, CN-007, CN-010, CN-009, CN-011, CN-016.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from hudi_format.names import parse_data_file_name
@@ -194,7 +194,7 @@ def hours_before(instant: str, hours: int) -> str:
 
     """
     try:
-        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc)
     except ValueError as error:
         message = f"{instant} is no time of a day"
         hint = "count commits or file versions instead of hours"

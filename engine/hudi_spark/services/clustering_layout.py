@@ -109,7 +109,8 @@ def _whole(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _integers(column: pa.ChunkedArray, null: int, *, bits: int) -> Numbers:
     found = _filled(column.cast(pa.int64()), null).astype(np.int64).view(np.uint64)
-    return found ^ _SIGN if bits == _BITS else (found & _LOW_32) ^ _SIGN_OF_32
+    turned: Numbers = found ^ _SIGN if bits == _BITS else (found & _LOW_32) ^ _SIGN_OF_32
+    return turned
 
 
 def _floats(column: pa.ChunkedArray) -> Numbers:

@@ -6,7 +6,7 @@ Clauses: CP-005, CP-013, CP-001, CP-003, CP-008, LC-008, CP-009.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from typing import Final
 
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
@@ -354,7 +354,7 @@ def plan_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan | Non
     found = candidates(work, snapshot)
     could = operations(work, snapshot, found.slices)
     partitions = tuple(sorted({one.partition for one in snapshot.slices}))
-    taken = chosen(Choice(could, partitions, work.options, datetime.now(UTC).date()))
+    taken = chosen(Choice(could, partitions, work.options, datetime.now(timezone.utc).date()))
     if not taken:
         return None
     return CompactionPlan(taken, {}, missing_schedule_partitions=left_out(could, taken, found))

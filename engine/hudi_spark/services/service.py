@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from hudi_format.compat import add_note
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.timeline.commit_metadata import WriteStat
 
@@ -199,7 +200,7 @@ def _noted(error: BaseException) -> Iterator[None]:
     try:
         yield
     except (OSError, HudiError) as left:
-        error.add_note(f"and what was written could not be removed: {left}")
+        add_note(error, f"and what was written could not be removed: {left}")
 
 
 def _paths(stats: Iterable[WriteStat]) -> frozenset[str]:

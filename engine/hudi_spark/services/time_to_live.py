@@ -7,7 +7,7 @@ Clauses: OW-018.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from hudi_format.storage import Storage
@@ -56,7 +56,7 @@ def expired_partitions(storage: Storage, snapshot: Snapshot, options: Options, n
 
 def _earlier(now: str, days: int) -> str:
     """The instant some days before another."""
-    moment = datetime.strptime(now[:14], _SECONDS).replace(tzinfo=UTC) - timedelta(days=days)
+    moment = datetime.strptime(now[:14], _SECONDS).replace(tzinfo=timezone.utc) - timedelta(days=days)
     return f"{moment.strftime(_SECONDS)}{now[14:]}"
 
 

@@ -8,7 +8,7 @@ Clauses: VR-006, TM-001, VR-010, HS-007, HS-010.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
 from hudi_format.names import (
@@ -97,7 +97,7 @@ def instant_of(modified_ms: int, configuration: TableConfiguration) -> str:
 
     Clauses: TM-001.
     """
-    moment = datetime.fromtimestamp(modified_ms // 1000, UTC) + timedelta(milliseconds=modified_ms % 1000)
+    moment = datetime.fromtimestamp(modified_ms // 1000, timezone.utc) + timedelta(milliseconds=modified_ms % 1000)
     return instant_text(moment.astimezone(timeline_zone(configuration)))
 
 
@@ -120,7 +120,7 @@ def _within(time: str, requested: str, limit: str | None) -> str:
 def instant_before(instant: str) -> str:
     """The instant one millisecond earlier."""
     digits = (instant + "000")[:17]
-    seconds = datetime.strptime(digits[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    seconds = datetime.strptime(digits[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc)
     return instant_text(seconds + timedelta(milliseconds=int(digits[14:17]) - 1))
 
 

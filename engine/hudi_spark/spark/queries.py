@@ -261,7 +261,9 @@ def _literal(value: Any, kind: pa.DataType | None) -> "Column":
     if isinstance(value, dt.time):
         return functions.lit(_of_day(value) // (1000 if kind == pa.time32("ms") else 1))
     if isinstance(value, dt.datetime):
-        micros = (value.astimezone(dt.UTC).replace(tzinfo=None) - _EPOCH) // _MICROSECOND if value.tzinfo else None
+        micros = (
+            (value.astimezone(dt.timezone.utc).replace(tzinfo=None) - _EPOCH) // _MICROSECOND if value.tzinfo else None
+        )
         return functions.expr(f"timestamp_micros({micros})") if micros is not None else _local(value)
     literal = functions.lit(value)
     # Decimals of another scale compare by value.

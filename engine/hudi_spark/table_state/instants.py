@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, overload
 
+from hudi_format.compat import datetime_of
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, boundary
@@ -48,7 +49,7 @@ def as_of_time(text: str | None) -> str | None:
     if len(text) not in (_SECOND_DIGITS, _MILLISECOND_DIGITS):
         raise _no_instant(f"{text!r:.60} has {len(text)} digits, an instant has 14 or 17")
     try:
-        dt.datetime.strptime(text[:_SECOND_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+        dt.datetime.strptime(text[:_SECOND_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.timezone.utc)
     except ValueError as error:
         raise _no_instant(f"{text!r} is no moment of the calendar") from error
     # The 14-digit form names the last millisecond of its second.
@@ -119,7 +120,7 @@ def _moment_of(text: str) -> dt.datetime:
     if not _TEXT.fullmatch(text):
         raise _no_instant(f"{text!r:.60} is no instant")
     try:
-        return dt.datetime.fromisoformat(text.upper())
+        return datetime_of(text.upper())
     except ValueError as error:
         raise _no_instant(f"{text!r:.60} is no moment of the calendar") from error
 
@@ -139,7 +140,7 @@ def timeline_zone(configuration: TableConfiguration) -> dt.tzinfo | None:
 
     Clauses: TM-001.
     """
-    return dt.UTC if configuration.properties.get(_ZONE_KEY, "").strip().upper() == "UTC" else None
+    return dt.timezone.utc if configuration.properties.get(_ZONE_KEY, "").strip().upper() == "UTC" else None
 
 
 def _no_instant(message: str) -> HudiError:

@@ -6,7 +6,7 @@ Version 6 states a payload class, 8 all three, 9 a mode and what the old payload
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
@@ -594,7 +594,7 @@ def create_table(effects: Effects, definition: TableDefinition, moment: datetime
     properties = table_properties(settled(definition))
     _refuse_table(effects.storage)
     _make_folders(effects.storage, (*_FOLDERS, _HISTORY_FOLDERS[properties["hoodie.timeline.layout.version"]]))
-    content = serialise_properties(properties, _comments(moment or datetime.now(UTC)))
+    content = serialise_properties(properties, _comments(moment or datetime.now(timezone.utc)))
     if not effects.put_new_properties(PROPERTIES_FILE, content):
         raise _exists(effects.storage)
 
@@ -618,5 +618,5 @@ def _make_folders(storage: Storage, folders: tuple[str, ...]) -> None:
 
 def _comments(moment: datetime) -> tuple[str, str]:
     """The two lines that Java writes above new properties."""
-    utc = moment.astimezone(UTC)
+    utc = moment.astimezone(timezone.utc)
     return f"Properties saved on {utc:%Y-%m-%dT%H:%M:%S.%f}Z", f"{utc:%a %b %d %H:%M:%S} UTC {utc:%Y}"

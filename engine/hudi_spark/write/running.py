@@ -13,6 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_format.compat import add_note
 from hudi_format.errors import FormatError
 
 from hudi_spark.errors import HudiError, Reason
@@ -143,7 +144,7 @@ class Write:
             try:
                 self._transaction.abort()
             except (OSError, FormatError, HudiError) as left:
-                error.add_note(f"and what was written could not be removed: {left}")
+                add_note(error, f"and what was written could not be removed: {left}")
             raise
 
     def commit(self) -> Outcome:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from hudi_format.compat import add_note
 from hudi_format.names import TimelineFileName
 from hudi_format.timeline.commit_metadata import (
     NO_PREVIOUS_COMMIT,
@@ -322,7 +323,7 @@ class Transaction:
                 self.abort()
         except HudiError as again:
             self.silence()
-            error.add_note(f"and what was written stays until it is rolled back: {again}")
+            add_note(error, f"and what was written stays until it is rolled back: {again}")
 
     @property
     def _effects(self) -> Effects:

@@ -123,7 +123,8 @@ class _Cursor:
             if np.any(self.at > self.ends):
                 raise _NotPlainError
             going = going[following > 0x7F]
-        return (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
+        found: Numbers = (values >> np.uint64(1)).view(np.int64) ^ -(values & np.uint64(1)).view(np.int64)
+        return found
 
     def pass_varints(self) -> None:
         """Numbers of any value."""

@@ -30,7 +30,8 @@ def _big_endian(values: pa.Array) -> Bytes:
 
 def _sign(unscaled: Bytes) -> Bytes:
     """What the bytes before a number are: all bits set for a negative one."""
-    return np.where(unscaled[:, :1] >> 7, np.uint8(0xFF), np.uint8(0))
+    found: Bytes = np.where(unscaled[:, :1] >> 7, np.uint8(0xFF), np.uint8(0))
+    return found
 
 
 def _least_bytes(unscaled: Bytes) -> Numbers:

@@ -169,14 +169,14 @@ def _inner_entry(block: HFileBlock, begin: int, end: int, least: int, origin: Or
 
 def _number(content: bytes, position: int, block: HFileBlock, origin: Origin) -> tuple[int, int]:
     """A number in Hadoop's form: one byte from -112 to 127, or a byte that states sign and length."""
-    head = int.from_bytes(content[position : position + 1], signed=True)
+    head = int.from_bytes(content[position : position + 1], "big", signed=True)
     following = 0 if head >= -112 else (-112 - head if head >= -120 else -120 - head)
     end = position + 1 + following
     if end > len(content):
         raise origin.corrupt(block.offset, "a block ends inside a number")
     if not following:
         return head, end
-    value = int.from_bytes(content[position + 1 : end])
+    value = int.from_bytes(content[position + 1 : end], "big")
     return (value if head >= -120 else ~value), end
 
 
@@ -185,4 +185,4 @@ def _encode_number(value: int) -> bytes:
     if value <= _SHORT_NUMBER:
         return bytes((value,))
     width = (value.bit_length() + 7) // 8
-    return bytes((256 - 112 - width,)) + value.to_bytes(width)
+    return bytes((256 - 112 - width,)) + value.to_bytes(width, "big")

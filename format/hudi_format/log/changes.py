@@ -6,12 +6,12 @@ DATA_BEFORE_AFTER   op, ts_ms, before, after
 """
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Any
 
 import pyarrow as pa
 
 from hudi_format.avro.schemas import schema_text
+from hudi_format.compat import StrEnum
 from hudi_format.errors import FormatError, Reason
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block
 from hudi_format.log.content import decode_avro_arrow, encode_avro_records

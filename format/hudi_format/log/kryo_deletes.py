@@ -9,7 +9,7 @@ version 1  HoodieKey[];  version 2  DeleteRecord[] {hoodieKey {partitionPath, re
 
 import struct
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ _NEW_OBJECT, _FIRST_OBJECT = 1, 2
 _LONGEST_CLASS_NAME: Final = 200
 _LONGEST_NUMBER: Final = 4096
 _LARGEST_SCALE: Final = 10_000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 # key, partition, ordering value, and the name of its wrapper in version 3
 Delete = tuple[str | None, str | None, Any, str | None]

@@ -7,9 +7,9 @@ record-index-<partition>-0003-0   where the record index is partitioned; the par
 
 import re
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Final
 
+from hudi_format.compat import StrEnum
 from hudi_format.hashing import file_group_index
 from hudi_format.metadata.keys import separator_position
 from hudi_format.partition_paths import escape_partition_value, unescape_partition_value

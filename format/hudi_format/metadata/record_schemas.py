@@ -5,10 +5,10 @@
 1.1   + value types, Array
 """
 
-from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
+from hudi_format.compat import StrEnum
 from hudi_format.metadata.wrapped_values import WRAPPERS
 from hudi_format.schemas import with_meta_fields
 

@@ -115,7 +115,7 @@ def _of_wrapper(wrapped: Wrapped) -> Any:
         case "TimeMicros":
             return _time(value)
         case "TimestampMicros":
-            return _moment(value).replace(tzinfo=dt.UTC)
+            return _moment(value).replace(tzinfo=dt.timezone.utc)
         case "Array":
             return tuple(plain_value(item) for item in value)
         case _:
@@ -137,12 +137,12 @@ def _of_kind(value_type: ValueType, value: Any) -> Any:
     if "TIMESTAMP" not in name:
         return value
     moment = _moment(value // _NANOSECONDS_A_MICROSECOND if unit == "NANOS" else value * _MICROSECONDS[unit])
-    return moment if name.startswith("LOCAL") else moment.replace(tzinfo=dt.UTC)
+    return moment if name.startswith("LOCAL") else moment.replace(tzinfo=dt.timezone.utc)
 
 
 def _decimal(value: bytes, detail: str) -> decimal.Decimal:
     _, _, scale = detail.partition(",")
-    return decimal.Decimal(int.from_bytes(value, signed=True)).scaleb(-int(scale), _EXACT)
+    return decimal.Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-int(scale), _EXACT)
 
 
 def _moment(microseconds: int) -> dt.datetime:

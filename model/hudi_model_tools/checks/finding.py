@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from hudi_model.files import Damaged
-from hudi_model.rejection import Rejection
+from hudi_model.rejection import Rejection, StrEnum
 
 
 class Severity(StrEnum):

@@ -2,11 +2,12 @@
 
 import json
 import shutil
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.bridge import load, store
 from hudi_conformance.corpus.golden.cases import Case, GoldenError, answered, write_cases

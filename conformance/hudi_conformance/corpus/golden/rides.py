@@ -30,7 +30,7 @@ KEYS = {
     "lima": ("r11", "r12", "r13", "r14", "año-15", "🚲-16"),
 }
 _DAY = dt.date(2024, 2, 26)
-_SEEN = dt.datetime(2024, 2, 26, 23, 59, 59, 999_999, tzinfo=dt.UTC)
+_SEEN = dt.datetime(2024, 2, 26, 23, 59, 59, 999_999, tzinfo=dt.timezone.utc)
 
 
 def second(number: float) -> InstantTime:

@@ -88,7 +88,7 @@ def _rows_lead_anywhere(_: Function) -> Function:
 
 @mutant("zones-of-partitions-ignored", "DM-033", "All partition folders are of UTC.", "partitions.zone_named")
 def _zones_of_partitions_ignored(_: Function) -> Function:
-    return lambda _name: dt.UTC
+    return lambda _name: dt.timezone.utc
 
 
 @mutant("first-format-only", "DM-033", "Only the first format of texts counts.", "partitions.read_moment")

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from hudi_format.compat import ExceptionGroup, add_note
+
 from hudi_conformance.apache.bundles import bundle_jar
 from hudi_conformance.apache.session import start_session
 from hudi_conformance.corpus.golden.building import pack_written
@@ -30,7 +32,7 @@ def write_tables(bundle: str, into: Path, chosen: tuple[str, ...] = ()) -> list[
             try:
                 write_table(session, each, golden, into / each.id)
             except Exception as failure:  # noqa: BLE001  the other tables are written all the same
-                failure.add_note(f"recipe {each.id} with bundle {bundle}")
+                add_note(failure, f"recipe {each.id} with bundle {bundle}")
                 failures.append(failure)
         session.stop()
     if failures:

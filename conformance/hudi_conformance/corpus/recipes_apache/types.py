@@ -23,7 +23,7 @@ _SCHEMA = """
     place struct<street: string, floor: int>, tags array<string>, counts map<string, bigint>,
     history array<struct<at: date, what: string>>
 """
-_EPOCH = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
+_EPOCH = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.timezone.utc)
 _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 
 
@@ -107,7 +107,7 @@ def _row(number: int, later: int, salt: int) -> tuple[object, ...]:
         Decimal(-mixed).scaleb(-2),
         bytes([0, mixed, 255, 10]) if mixed % 3 else b"",
         dt.date(1969, 12, 31) + dt.timedelta(days=mixed * 1000 - 1),
-        dt.datetime(1950, 1, 1, 0, 0, 0, mixed, tzinfo=dt.UTC) + dt.timedelta(days=mixed * 9999),
+        dt.datetime(1950, 1, 1, 0, 0, 0, mixed, tzinfo=dt.timezone.utc) + dt.timedelta(days=mixed * 9999),
         None if mixed % 5 == 4 else (f"rue {mixed} é", None if mixed % 2 else mixed),
         [f"t{mixed}", "", "é"][: mixed % 4],
         {"": mixed, "ключ": None} if mixed % 2 else {},

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Self
+
+from hudi_format.compat import Self
 
 from hudi_conformance.adapters.model import adapter
 from hudi_conformance.bridge.operations import READINGS

@@ -74,7 +74,7 @@ class Kind:
 
 _CITY: Final = {"city": "string"}
 _CITIES: Final = (("oslo",), ("são paulo",))
-_NOON: Final = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
+_NOON: Final = dt.datetime(2024, 2, 29, 12, tzinfo=dt.timezone.utc)
 
 
 def _moments(*microseconds: int) -> tuple[dt.datetime, ...]:

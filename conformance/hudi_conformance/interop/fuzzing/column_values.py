@@ -11,7 +11,7 @@ from hudi_conformance.corpus.table_shapes import COLUMNS, Columns, TableShape
 from hudi_conformance.interop.fuzzing.seeds import Choices
 
 _DAY: Final = dt.date(2024, 2, 29)
-_MOMENT: Final = dt.datetime(2024, 2, 29, 23, 59, 59, 1000, tzinfo=dt.UTC)
+_MOMENT: Final = dt.datetime(2024, 2, 29, 23, 59, 59, 1000, tzinfo=dt.timezone.utc)
 KEY_TYPES: Final = (
     "string",
     "string",

@@ -1,11 +1,12 @@
 """What readers and writers of written tables are known to get wrong, each with what shows that the table is right."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.interop.fuzzing.reading_back import SAME, RowResult
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
+from hudi_format.compat import Self
 from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing

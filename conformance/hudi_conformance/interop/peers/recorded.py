@@ -164,7 +164,7 @@ def _by_list(name: str, recorded: RecordedTable, listed: Container[str]) -> dict
 
 def _label(verdict: str, is_listed: bool) -> str:
     if verdict in {Verdict.PASS, Verdict.UNEXPECTED_PASS}:
-        return (Verdict.UNEXPECTED_PASS if is_listed else Verdict.PASS).value
+        return str(Verdict.UNEXPECTED_PASS if is_listed else Verdict.PASS)
     if verdict in FAILURES and is_listed:
         return Verdict.EXPECTED_FAIL.value
     return Verdict.FAIL.value if verdict == Verdict.EXPECTED_FAIL and not is_listed else verdict
@@ -183,7 +183,7 @@ def longest_unqueried(record: Record, count: int) -> tuple[str, ...]:
 def _recorded(cases: list[Case], lines: Iterable[Mapping[str, Any]], before: RecordedTable | None) -> RecordedTable:
     verdicts = {line["case"]: line["verdict"] for line in lines}
     answers = {line["case"]: line["answer_sha256"] for line in lines}
-    queried_on = dt.datetime.now(dt.UTC).date().isoformat()
+    queried_on = dt.datetime.now(dt.timezone.utc).date().isoformat()
     if before is not None and {case.name for case in _new_cases(before, cases)} == verdicts.keys():
         verdicts, answers, queried_on = (
             {**before.verdicts, **verdicts},

@@ -2,11 +2,11 @@
 
 import os
 import tempfile
-import tomllib
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hudi_format.compat import tomllib
 from rich.console import Console
 
 from hudi_conformance.apache.bundles import BundleUnavailableError, bundle_jar

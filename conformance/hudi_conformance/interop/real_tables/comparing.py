@@ -3,11 +3,11 @@
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import RowsError, read_rows
+from hudi_format.compat import StrEnum
 
 from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.cache import Place, place_of

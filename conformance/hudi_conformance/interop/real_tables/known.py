@@ -1,10 +1,11 @@
 """Differences that are known: whose they are, why, and what shows it. One that disappears is reported."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 FOLDER = Path("conformance") / "real_tables"
 

@@ -47,7 +47,7 @@ def _tables(made: Sequence[Recipe]) -> Iterator[str]:
     writers = sorted({(one.bundle, one.version) for one in made})
     counts = Counter((one.bundle, one.version, one.area) for one in made)
     head = ("Apache Hudi", "table version", *areas, "all")
-    rows = [(*writer, *(counts[(*writer, area)] for area in areas), _sum(counts, writer)) for writer in writers]
+    rows = [(*writer, *(counts.get((*writer, area), 0) for area in areas), _sum(counts, writer)) for writer in writers]
     whole = [sum(one.area == area for one in made) for area in areas]
     return markdown_table(head, [*rows, ("all", "", *whole, len(made))])
 

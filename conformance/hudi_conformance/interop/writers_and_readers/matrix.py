@@ -102,7 +102,7 @@ def run_writer(
         reading = stack.enter_context(AdapterPool(writer, roles, work / "logs", job=1))
         pool.executor(WRITER).start()
         started = (pool.executor(WRITER).started or {}).get("implementation", {})
-        played = Played(writer, started, dt.datetime.now(dt.UTC).date().isoformat())
+        played = Played(writer, started, dt.datetime.now(dt.timezone.utc).date().isoformat())
         for number, case in enumerate(cases):
             outcomes = dict(_outcomes(WritingCaseRun(case, pool, work / f"case-{number}", options), reading))
             played.cases.append((case, known.settled(case, writer.name, outcomes)))

@@ -26,7 +26,7 @@ class Side:
     @property
     def environment(self) -> dict[str, str]:
         """The environment in which Python finds this side's packages before any installed ones."""
-        path = os.pathsep.join(str(self.root / room) for room in (*ROOMS, "engine"))
+        path = os.pathsep.join(str(self.root / room) for room in (*ROOMS, "adapter", "engine"))
         # Sets are walked in one order on both sides.
         return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 

@@ -1,10 +1,11 @@
 """A checkout of this project, as the lint sees it: which files to read, and how to name them."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.clauses import Clause, ParsedClauses, Problem, parse_files, read_files
 from hudi_conformance.verification.lint.sources import SourcesError, SourceText, parse_sources

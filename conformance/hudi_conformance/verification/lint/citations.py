@@ -13,7 +13,7 @@ from hudi_conformance.verification.lint.checkout import Checkout, read_toml, tab
 
 CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 CLAUSES_LINE = re.compile(r"^Clauses: (?P<ids>[A-Z]{2,4}-[0-9]{3}(?:,\s+[A-Z]{2,4}-[0-9]{3})*)\.$", re.DOTALL)
-ROOMS = {"model": "model", "format": "format", "engine": "engine", "conformance": "conformance"}
+ROOMS = ("model", "format", "engine", "adapter", "conformance")
 Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

@@ -11,10 +11,11 @@ How a section is cut, so that anyone who has the texts gets the same sums:
 """
 
 import hashlib
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from hudi_format.compat import tomllib
 
 from hudi_conformance.runner.clauses import Problem
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from hudi_format.compat import StrEnum
 from hudi_model.tables import Table
 from hudi_model_tools.protocol import Move, World
 from hypothesis import HealthCheck, Phase, settings

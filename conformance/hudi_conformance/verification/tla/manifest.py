@@ -1,10 +1,11 @@
 """specs/tla/runs/<Module>.toml: what TLC and Apalache are to find in a module, and where it agrees with the model."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from hudi_format.compat import tomllib
 
 DEFAULT_LIMIT_S = 60.0
 RUN = frozenset({"name", "expect", "config", "constants", "without", "check", "soak", "limit_s"})

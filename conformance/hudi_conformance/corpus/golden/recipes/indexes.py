@@ -41,7 +41,7 @@ def values(number: int, step: int) -> dict[str, Any]:
         "rider": None if number == 4 else f"Ann${number}\\" if step == 0 else f"Zoe {number}",
         "fare": Decimal(1000 * step + number).scaleb(-2) if number < 5 else None,
         "day": dt.date(2024 + step, 1, 1 + number),
-        "seen": dt.datetime(2024 + step, 2, 3, 4, 5, 6, 1000 * number, tzinfo=dt.UTC),
+        "seen": dt.datetime(2024 + step, 2, 3, 4, 5, 6, 1000 * number, tzinfo=dt.timezone.utc),
         "paid": bool(step),
         "ratio": number / 8 + 100 * step,
     }

@@ -34,7 +34,7 @@ ALL_TYPES = Schema(
     )
 )
 _LATER = Schema((*RIDES.fields, Field("tip", "decimal(8,2)"), Field("note", "string")))
-_MOMENT = dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.UTC)
+_MOMENT = dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.timezone.utc)
 
 
 def row_of_all_types(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
@@ -237,7 +237,10 @@ def parquet_forms(table: GoldenTable) -> None:
     """Base files and a log block packed by four codecs, with moments of 96 bits, decimals as integers, groups of one or
     two rows, pages of the second version and encodings by difference; moments of the years 2300 and 9000, late data.
     """
-    far = {"r01": dt.datetime(2300, 2, 28, tzinfo=dt.UTC), "r11": dt.datetime(9000, 1, 1, 0, 0, 0, 1, tzinfo=dt.UTC)}
+    far = {
+        "r01": dt.datetime(2300, 2, 28, tzinfo=dt.timezone.utc),
+        "r11": dt.datetime(9000, 1, 1, 0, 0, 0, 1, tzinfo=dt.timezone.utc),
+    }
     table.insert(second(1), [{**row, "seen": far.get(str(row["id"]), row["seen"])} for row in fleet(10)])
     late = [*rides(5, ("r03", "r13"), rider="late"), *rides(20, ("r02", "año-15"), seen=far["r01"])]
     written = table.upsert(second(2), late)

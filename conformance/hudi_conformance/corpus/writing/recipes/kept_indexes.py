@@ -340,9 +340,9 @@ def functions(case: WritingCase) -> None:
     When an index is made of each function, filters ask for its results, and rides change, are deleted and come again.
     Then each filter finds the rides whose values give its results, a null gives none, and the indexes hold no other.
     """
-    leap = dt.datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=dt.UTC)
-    before = dt.datetime(1969, 12, 31, 23, 59, 58, 500_000, tzinfo=dt.UTC)
-    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    leap = dt.datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=dt.timezone.utc)
+    before = dt.datetime(1969, 12, 31, 23, 59, 58, 500_000, tzinfo=dt.timezone.utc)
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
     case.schema = _WITH_TEXTS
     case.create()
     rows = [_at("r01", 10, leap, "Ann Lee", "29.02.2024"), _at("r02", 100, None, None, None)]

@@ -17,7 +17,7 @@ from hudi_conformance.corpus.writing.steps import WritingCase
 
 _MARK: Final = "_hoodie_is_deleted"
 _MARKED: Final = Schema((*RIDES.fields, Field(_MARK, "boolean")))
-_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
 _LOW: Final[Mapping[str, Value]] = {"ts": 0, "rider": "", "fare": Decimal("0.00"), "seen": _EPOCH, "ratio": 0.0}
 _HIGH: Final[Mapping[str, Value]] = {
     "ts": 5,

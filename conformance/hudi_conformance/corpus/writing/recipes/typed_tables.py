@@ -201,7 +201,7 @@ _YEARS: Final = (1900, 1969, 1970, 2261, 2263, 9999)
 
 def _nested_row(key: str, city: str, ts: int, number: int) -> Row:
     """A row by its number: each column is null for some, and others hold nulls or nothing at every depth."""
-    moment = dt.datetime(_YEARS[number % 6], 10, 4, 23, 59, 59, 999_000 + number, tzinfo=dt.UTC)
+    moment = dt.datetime(_YEARS[number % 6], 10, 4, 23, 59, 59, 999_000 + number, tzinfo=dt.timezone.utc)
     ones: tuple[Value, ...] = (None, [], [None], [{"it": None}], [{"it": f"é{number}"}, None, {"it": ""}])
     stops: tuple[Value, ...] = ([{"it": number}, {"it": None}], None, [], [None])
     grid: tuple[Value, ...] = ([[number, None], [], None], None, [[]], [[-(2**63)], [2**63 - 1]])

@@ -74,7 +74,7 @@ def _rows(batch: int, ts: int, numbers: range | None = None) -> list[tuple[Any, 
 
 
 def _row(number: int, batch: int, ts: int) -> tuple[Any, ...]:
-    moment = dt.datetime(2020 + batch, 1 + batch, 1 + number % 28, batch, 30, tzinfo=dt.UTC)
+    moment = dt.datetime(2020 + batch, 1 + batch, 1 + number % 28, batch, 30, tzinfo=dt.timezone.utc)
     note = None if number % 5 == 2 else f"Note-{batch}"
     fields = (number * 10, number / 2, note, moment.date(), moment, int(moment.timestamp()), ts)
     return (f"k{number:02d}", _CITIES[number % 2], *fields)

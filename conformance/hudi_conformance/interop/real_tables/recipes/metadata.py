@@ -49,7 +49,7 @@ _TYPED = (
     "tiny decimal(4,2), body binary, day date, seen timestamp, tags array<string>"
 )
 _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300, -2.5, 7.0)
-_MOMENT = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
+_MOMENT = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.timezone.utc)
 
 
 def _typed(number: int, later: int) -> tuple[object, ...]:

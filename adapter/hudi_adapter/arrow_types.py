@@ -1,5 +1,7 @@
 """Logical types to and from Arrow types."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -69,17 +71,15 @@ def arrow_type(logical: str | LogicalType) -> pa.DataType:
 
     """
     kind = parse_type(logical) if isinstance(logical, str) else logical
-    match kind:
-        case Primitive(name):
-            return _ARROW[name]
-        case DecimalType():
-            return _decimal(kind)
-        case ListType(element):
-            return pa.list_(arrow_type(element))
-        case MapType(value):
-            return pa.map_(pa.string(), arrow_type(value))
-        case StructType(fields):
-            return pa.struct([pa.field(name, arrow_type(field)) for name, field in fields])
+    if isinstance(kind, Primitive):
+        return _ARROW[kind.name]
+    if isinstance(kind, DecimalType):
+        return _decimal(kind)
+    if isinstance(kind, ListType):
+        return pa.list_(arrow_type(kind.element))
+    if isinstance(kind, MapType):
+        return pa.map_(pa.string(), arrow_type(kind.value))
+    return pa.struct([pa.field(name, arrow_type(field)) for name, field in kind.fields])
 
 
 def _decimal(kind: DecimalType) -> pa.DataType:

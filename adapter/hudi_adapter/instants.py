@@ -29,6 +29,6 @@ def normal_instant(text: object) -> str:
 
 def _moment(seconds: str, text: str) -> dt.datetime:
     try:
-        return dt.datetime.strptime(seconds, "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+        return dt.datetime.strptime(seconds, "%Y%m%d%H%M%S").replace(tzinfo=dt.timezone.utc)
     except ValueError as error:
         raise InstantFormError(f"{text!r} is no moment of the calendar") from error

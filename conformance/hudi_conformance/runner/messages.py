@@ -21,7 +21,7 @@ class MessageError(ValueError):
 
 def schema(name: str) -> Mapping[str, Any]:
     """JSON Schema of a message (one of MESSAGES) or of an op's value (`value_<op>`)."""
-    text = resources.files("hudi_adapter").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    text = resources.files("hudi_adapter").joinpath(f"schemas/{name}.json").read_text(encoding="utf-8")
     loaded: Mapping[str, Any] = json.loads(text)
     return loaded
 

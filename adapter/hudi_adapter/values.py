@@ -1,5 +1,7 @@
 """One logical value as JSON and back: 64-bit integers, decimals, times and floats as text, binary as uppercase hex."""
 
+from __future__ import annotations
+
 import datetime as dt
 import re
 import struct
@@ -36,19 +38,17 @@ def encode_value(value: Value, logical: str | LogicalType) -> Any:
     kind = parse_type(logical) if isinstance(logical, str) else logical
     if value is None:
         return None
-    match kind:
-        case Primitive(name):
-            return _encode_primitive(value, name)
-        case DecimalType():
-            return format(_typed(value, Decimal, "decimal"), "f")
-        case ListType(element):
-            return [encode_value(item, element) for item in _typed(value, list, "list")]
-        case MapType(inner):
-            pairs: dict[str, Value] = _typed(value, dict, "map")
-            return [[key, encode_value(pairs[key], inner)] for key in sorted(pairs)]
-        case StructType(fields):
-            members: dict[str, Value] = _typed(value, dict, "struct")
-            return {name: encode_value(members.get(name), field) for name, field in fields}
+    if isinstance(kind, Primitive):
+        return _ENCODERS[kind.name](value)
+    if isinstance(kind, DecimalType):
+        return format(_typed(value, Decimal, "decimal"), "f")
+    if isinstance(kind, ListType):
+        return [encode_value(item, kind.element) for item in _typed(value, list, "list")]
+    if isinstance(kind, MapType):
+        pairs: dict[str, Value] = _typed(value, dict, "map")
+        return [[key, encode_value(pairs[key], kind.value)] for key in sorted(pairs)]
+    members: dict[str, Value] = _typed(value, dict, "struct")
+    return {name: encode_value(members.get(name), field) for name, field in kind.fields}
 
 
 def decode_value(form: Any, logical: str | LogicalType) -> Value:
@@ -61,31 +61,21 @@ def decode_value(form: Any, logical: str | LogicalType) -> Value:
     kind = parse_type(logical) if isinstance(logical, str) else logical
     if form is None:
         return None
-    match kind:
-        case Primitive(name):
-            return _decode_primitive(form, name)
-        case DecimalType():
-            return _decode_decimal(form)
-        case ListType(element):
-            return [decode_value(item, element) for item in _typed(form, list, "list")]
-        case MapType(inner):
-            return _decode_map(form, inner)
-        case StructType(fields):
-            members: Mapping[str, Any] = _typed(form, dict, "struct")
-            unknown = members.keys() - {name for name, _ in fields}
-            if unknown:
-                raise ValueFormError(f"a struct has no field {min(unknown)!r}")
-            return {name: decode_value(members.get(name), field) for name, field in fields}
+    if isinstance(kind, Primitive):
+        return _decode_primitive(form, kind.name)
+    if isinstance(kind, DecimalType):
+        return _decode_decimal(form)
+    if isinstance(kind, ListType):
+        return [decode_value(item, kind.element) for item in _typed(form, list, "list")]
+    if isinstance(kind, MapType):
+        return _decode_map(form, kind.value)
+    return _decode_struct(form, kind)
 
 
 def _typed(value: Any, wanted: type, name: str) -> Any:
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         raise ValueFormError(f"{value!r:.80} is no {name}")
     return value
-
-
-def _encode_primitive(value: Value, name: str) -> Any:
-    return _ENCODERS[name](value)
 
 
 def _not_a_datetime(value: Value) -> Value:
@@ -97,7 +87,7 @@ def _not_a_datetime(value: Value) -> Value:
 def _encode_instant(value: dt.datetime) -> str:
     if value.tzinfo is None:
         raise ValueFormError(f"{value!r} is no instant: it has no time zone")
-    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return value.astimezone(dt.timezone.utc).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def _encode_local(value: dt.datetime) -> str:
@@ -139,7 +129,9 @@ def _formed(form: Any, pattern: re.Pattern[str], name: str) -> str:
 
 
 def _decode_timestamp(form: Any, pattern: re.Pattern[str], name: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(_formed(form, pattern, f"{name}: 2025-01-31T12:00:00.000000, an instant with Z"))
+    text = _formed(form, pattern, f"{name}: 2025-01-31T12:00:00.000000, an instant with Z")
+    # Python 3.10 reads no `Z`.
+    return dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _decode_decimal(form: Any) -> Decimal:
@@ -161,6 +153,14 @@ def _decode_map(form: Any, inner: LogicalType) -> dict[str, Value]:
             raise ValueFormError(f"a map holds {pair[0]!r:.80} twice")
         pairs[pair[0]] = decode_value(pair[1], inner)
     return pairs
+
+
+def _decode_struct(form: Any, kind: StructType) -> dict[str, Value]:
+    members: Mapping[str, Any] = _typed(form, dict, "struct")
+    unknown = members.keys() - {name for name, _ in kind.fields}
+    if unknown:
+        raise ValueFormError(f"a struct has no field {min(unknown)!r}")
+    return {name: decode_value(members.get(name), field) for name, field in kind.fields}
 
 
 _DECODERS: Mapping[str, Callable[[Any], Value]] = {

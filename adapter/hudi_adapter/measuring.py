@@ -3,6 +3,8 @@
 Few bytes may stand for very many: compressed pages and buffers, values that a dictionary holds once, lists of nulls.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -189,20 +191,19 @@ def _thrift_struct(data: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any]
 
 
 def _thrift_value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
-    match kind:
-        case 1 | 2:
-            return kind == 1, at
-        case 3:
-            return data[at], at + 1
-        case 4 | 5 | 6:
-            return _zigzag(data, at)
-        case 7:
-            return None, at + 8
-        case 8:
-            length, at = _varint(data, at)
-            return None, at + length
-        case 12:
-            return _thrift_struct(data, at, depth + 1)
+    if kind in {1, 2}:
+        return kind == 1, at
+    if kind == 3:
+        return data[at], at + 1
+    if kind in {4, 5, 6}:
+        return _zigzag(data, at)
+    if kind == 7:
+        return None, at + 8
+    if kind == 8:
+        length, at = _varint(data, at)
+        return None, at + length
+    if kind == 12:
+        return _thrift_struct(data, at, depth + 1)
     raise TooLargeError(f"the header of a page holds a field of kind {kind}")
 
 

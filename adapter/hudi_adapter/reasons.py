@@ -1,10 +1,12 @@
 """The closed vocabulary of rejection reasons; `specs/reasons.toml` says when each applies."""
 
-from enum import StrEnum
+from enum import Enum
 
 
-class Reason(StrEnum):
-    """Why an implementation refuses to answer."""
+class Reason(str, Enum):
+    """Why an implementation refuses to answer; prints as its text."""
+
+    __str__ = str.__str__
 
     NOT_A_TABLE = "NOT_A_TABLE"
     TABLE_VERSION_UNSUPPORTED = "TABLE_VERSION_UNSUPPORTED"

@@ -1,5 +1,7 @@
 """The loop of an adapter process: one JSON message a line in, one out, until `stop` or the end of input."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -7,10 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
-
-import pyarrow as pa
-import pyarrow.feather
+from typing import TYPE_CHECKING, Any, TextIO
 
 from hudi_adapter.protocol import (
     PROTOCOL_VERSION,
@@ -22,7 +21,10 @@ from hudi_adapter.protocol import (
     RowsAnswer,
     Unsupported,
 )
-from hudi_adapter.rows import Rows, write_rows
+from hudi_adapter.rows import Rows, write_arrow, write_rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROWS_FILE = "rows.jsonl"
 ARROW_FILE = "rows.arrow"
@@ -142,7 +144,7 @@ def _rows_file(rows: Rows | pa.Table | str, out_dir: Path) -> str:
     if isinstance(rows, Rows):
         write_rows(out_dir / ROWS_FILE, rows)
         return ROWS_FILE
-    pyarrow.feather.write_feather(rows, out_dir / ARROW_FILE, compression="uncompressed")
+    write_arrow(out_dir / ARROW_FILE, rows)
     return ARROW_FILE
 
 

@@ -1,14 +1,17 @@
 """What an adapter's author writes against: requests in, answers or typed refusals out."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Union
 
 from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PROTOCOL_VERSION = 1
 READING_OPS = (
@@ -38,7 +41,7 @@ OPS = (*READING_OPS, *WRITING_OPS)
 """All that an adapter may be asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Implementation:
     """Who answers."""
 
@@ -47,7 +50,7 @@ class Implementation:
     language: str = "python"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """One question about one table; `table` is a fresh copy, `out_dir` an empty folder of this request.
 
@@ -62,7 +65,7 @@ class Request:
     location: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerWarning:
     """Something that the format lets a reader skip and report: a torn log block, for instance."""
 
@@ -72,7 +75,7 @@ class AnswerWarning:
     offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowsAnswer:
     """Rows: logical rows, an Arrow table, or the name of a file already written below `out_dir`."""
 
@@ -80,7 +83,7 @@ class RowsAnswer:
     warnings: tuple[AnswerWarning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ValueAnswer:
     """A JSON value, for the ops that answer one."""
 
@@ -88,7 +91,7 @@ class ValueAnswer:
     warnings: tuple[AnswerWarning, ...] = ()
 
 
-Answer = RowsAnswer | ValueAnswer
+Answer = Union[RowsAnswer, ValueAnswer]
 Operation = Callable[[Request], Answer]
 
 
@@ -114,7 +117,7 @@ def _nothing() -> None:
     """Neither opening nor closing is needed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Adapter:
     """What `serve` runs: the implementation's name, its features and one function for each op it has.
 

@@ -3,8 +3,11 @@
 Written as text: `int64`, `decimal(10,2)`, `list<T>`, `map<string,T>`, `struct<name:T,...>`.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
+from typing import Union
 
 PRIMITIVES = frozenset(
     {
@@ -46,14 +49,14 @@ class LogicalTypeError(ValueError):
     """A type that is not one of the logical types."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Primitive:
     """A type without parts; `name` is one of PRIMITIVES."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DecimalType:
     """Digits in all, and digits after the point."""
 
@@ -61,28 +64,28 @@ class DecimalType:
     scale: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListType:
     """Values of one type, in order."""
 
-    element: "LogicalType"
+    element: LogicalType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MapType:
     """Text keys to values of one type."""
 
-    value: "LogicalType"
+    value: LogicalType
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StructType:
     """Named values."""
 
-    fields: tuple[tuple[str, "LogicalType"], ...]
+    fields: tuple[tuple[str, LogicalType], ...]
 
 
-LogicalType = Primitive | DecimalType | ListType | MapType | StructType
+LogicalType = Union[Primitive, DecimalType, ListType, MapType, StructType]
 
 
 def parse_type(text: str) -> LogicalType:
@@ -102,32 +105,28 @@ def parse_type(text: str) -> LogicalType:
 
 def type_name(logical: LogicalType) -> str:
     """The text that `parse_type` reads back as this type."""
-    match logical:
-        case Primitive(name):
-            return name
-        case DecimalType(precision, scale):
-            return f"decimal({precision},{scale})"
-        case ListType(element):
-            return f"list<{type_name(element)}>"
-        case MapType(value):
-            return f"map<string,{type_name(value)}>"
-        case StructType(fields):
-            return f"struct<{','.join(f'{name}:{type_name(field)}' for name, field in fields)}>"
+    if isinstance(logical, Primitive):
+        return logical.name
+    if isinstance(logical, DecimalType):
+        return f"decimal({logical.precision},{logical.scale})"
+    if isinstance(logical, ListType):
+        return f"list<{type_name(logical.element)}>"
+    if isinstance(logical, MapType):
+        return f"map<string,{type_name(logical.value)}>"
+    return f"struct<{','.join(f'{name}:{type_name(field)}' for name, field in logical.fields)}>"
 
 
 def family(logical: LogicalType) -> str:
     """The name under which two types compare: int32 and int64 are one family, instants and local timestamps two."""
-    match logical:
-        case Primitive(name):
-            return _FAMILIES.get(name, name)
-        case DecimalType():
-            return "decimal"
-        case ListType(element):
-            return f"list<{family(element)}>"
-        case MapType(value):
-            return f"map<string,{family(value)}>"
-        case StructType(fields):
-            return f"struct<{','.join(f'{name}:{family(field)}' for name, field in sorted(fields))}>"
+    if isinstance(logical, Primitive):
+        return _FAMILIES.get(logical.name, logical.name)
+    if isinstance(logical, DecimalType):
+        return "decimal"
+    if isinstance(logical, ListType):
+        return f"list<{family(logical.element)}>"
+    if isinstance(logical, MapType):
+        return f"map<string,{family(logical.value)}>"
+    return f"struct<{','.join(f'{name}:{family(field)}' for name, field in sorted(logical.fields))}>"
 
 
 def _parse(rest: str, whole: str, depth: int) -> tuple[LogicalType, str]:

@@ -1,47 +1,49 @@
 """Rows as logical values, and the files that carry them: Parquet, Arrow, or JSON Lines with the schema in front."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePosixPath
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
+from typing import TYPE_CHECKING, Any
 
 from hudi_adapter.answer_files import bytes_inside, bytes_of
-from hudi_adapter.arrow_types import arrow_type, logical_type
 from hudi_adapter.limits import COLUMNS, VALUES
 from hudi_adapter.logical_types import LogicalType, LogicalTypeError, parse_type
-from hudi_adapter.measuring import arrow_table, parquet_table
 from hudi_adapter.strict_json import parse_json
 from hudi_adapter.values import Value, ValueFormError, decode_value, encode_value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "Rows",
     "RowsError",
     "Value",
     "arrow_of_rows",
-    "arrow_type",
     "decode_value",
     "encode_value",
-    "logical_type",
     "read_answer",
     "read_rows",
     "rows_of_arrow",
     "rows_of_json",
     "rows_of_mappings",
+    "write_arrow",
     "write_rows",
 ]
+
+
+_ARROW = (".parquet", ".arrow")
 
 
 class RowsError(ValueError):
     """A rows file that is missing, does not parse, or holds what the logical types cannot say."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rows:
     """Columns as (name, logical type), and one tuple of values for each row, in column order."""
 
@@ -56,7 +58,7 @@ class Rows:
     def mappings(self) -> Iterator[dict[str, Value]]:
         """Each row as column name to value."""
         names = [name for name, _ in self.schema]
-        return (dict(zip(names, row, strict=True)) for row in self.rows)
+        return (dict(_paired(names, row)) for row in self.rows)
 
 
 def rows_of_mappings(schema: tuple[tuple[str, str], ...], mappings: tuple[Mapping[str, Value], ...]) -> Rows:
@@ -68,31 +70,22 @@ def rows_of_arrow(table: pa.Table) -> Rows:
     """Logical rows of an Arrow table.
 
     Raises:
-        RowsError: a column twice, a type or a value without logical counterpart.
+        RowsError: a column twice, a type or a value without logical counterpart; or pyarrow is not installed.
 
     """
-    try:
-        schema = tuple((field.name, logical_type(field.type)) for field in table.schema)
-        columns = [_logical_column(table.column(index), logical) for index, (_, logical) in enumerate(schema)]
-    except (LogicalTypeError, pa.ArrowException, ValueError, OverflowError, KeyError) as error:
-        raise RowsError(f"not in logical types: {error}") from error
-    return Rows(schema, tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows)
+    found: Rows = _arrow().rows_of_arrow(table)
+    return found
 
 
 def arrow_of_rows(rows: Rows) -> pa.Table:
     """The same rows as an Arrow table, in the types `arrow_type` gives.
 
     Raises:
-        RowsError: a value is not of its column's type.
+        RowsError: a value is not of its column's type, or pyarrow is not installed.
 
     """
-    try:
-        kinds = [pa.field(name, arrow_type(logical)) for name, logical in rows.schema]
-        columns = list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(kinds)
-        arrays = [pa.array(list(column), type=field.type) for column, field in zip(columns, kinds, strict=True)]
-    except (LogicalTypeError, pa.ArrowException, ValueError, OverflowError, TypeError) as error:
-        raise RowsError(f"not in Arrow types: {error}") from error
-    return pa.Table.from_arrays(arrays, schema=pa.schema(kinds))
+    found: pa.Table = _arrow().arrow_of_rows(rows)
+    return found
 
 
 def write_rows(path: Path, rows: Rows) -> None:
@@ -104,12 +97,15 @@ def write_rows(path: Path, rows: Rows) -> None:
     """
     if path.suffix == ".jsonl":
         path.write_text("".join(f"{line}\n" for line in _json_lines(rows)), encoding="utf-8")
-    elif path.suffix == ".parquet":
-        pyarrow.parquet.write_table(arrow_of_rows(rows), path)
-    elif path.suffix == ".arrow":
-        pyarrow.feather.write_feather(arrow_of_rows(rows), path, compression="uncompressed")
+    elif path.suffix in _ARROW:
+        _arrow().write_table(path, arrow_of_rows(rows))
     else:
         raise RowsError(f"{path.name}: a rows file ends in .parquet, .arrow or .jsonl")
+
+
+def write_arrow(path: Path, table: pa.Table) -> None:
+    """Write an Arrow table as it is: an Arrow file of its own types."""
+    _arrow().write_table(path, table)
 
 
 def read_rows(path: Path) -> Rows:
@@ -134,15 +130,16 @@ def read_answer(out_dir: Path, name: str) -> Rows:
 
 
 def _understood(name: str, read: Callable[[], bytes]) -> Rows:
-    parse = _READERS.get(PurePosixPath(name).suffix)
-    if parse is None:
+    suffix = PurePosixPath(name).suffix
+    if suffix not in {*_ARROW, ".jsonl"}:
         raise RowsError(f"{name}: a rows file ends in .parquet, .arrow or .jsonl")
     try:
-        return parse(read())
+        if suffix == ".jsonl":
+            return _rows_of_json_lines(read().decode())
+        found: Rows = _arrow().rows_of_bytes(read(), suffix)
     except (
         OSError,
         MemoryError,
-        pa.ArrowException,
         LogicalTypeError,
         ValueFormError,
         ValueError,
@@ -151,11 +148,22 @@ def _understood(name: str, read: Callable[[], bytes]) -> Rows:
         RecursionError,
     ) as error:
         raise RowsError(f"{name}: {error}") from error
+    return found
 
 
-def _logical_column(column: pa.ChunkedArray, logical: str) -> list[Value]:
-    canonical = column if column.type == arrow_type(logical) else column.cast(arrow_type(logical))
-    return list(canonical.to_pylist(maps_as_pydicts="strict"))
+def _arrow() -> Any:
+    """What needs pyarrow, imported when it is needed."""
+    try:
+        return import_module("hudi_adapter.arrow_rows")
+    except ModuleNotFoundError as error:
+        raise RowsError("Arrow tables, Parquet and Arrow files need pyarrow: install hudi-adapter[arrow]") from error
+
+
+def _paired(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Both side by side; `zip` itself compares lengths since Python 3.10."""
+    if len(first) != len(second):
+        raise ValueError(f"{len(second)} values of {len(first)} columns")
+    return zip(first, second)
 
 
 def _json_lines(rows: Rows) -> Iterator[str]:
@@ -167,7 +175,7 @@ def _json_lines(rows: Rows) -> Iterator[str]:
 
 def _json_row(number: int, row: tuple[Value, ...], kinds: list[tuple[str, LogicalType]]) -> dict[str, Any]:
     try:
-        return {name: encode_value(value, kind) for (name, kind), value in zip(kinds, row, strict=True)}
+        return {name: encode_value(value, kind) for (name, kind), value in _paired(kinds, row)}
     except ValueError as error:
         raise RowsError(f"row {number}: {error}") from error
 
@@ -218,10 +226,3 @@ def _row_of(number: int, row: Any, kinds: list[tuple[str, LogicalType]]) -> tupl
         return tuple(decode_value(row.get(name), kind) for name, kind in kinds)
     except ValueFormError as error:
         raise RowsError(f"row {number}: {error}") from error
-
-
-_READERS: Mapping[str, Callable[[bytes], Rows]] = {
-    ".jsonl": lambda data: _rows_of_json_lines(data.decode()),
-    ".parquet": lambda data: rows_of_arrow(parquet_table(data)),
-    ".arrow": lambda data: rows_of_arrow(arrow_table(data)),
-}

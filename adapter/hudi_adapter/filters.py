@@ -1,8 +1,10 @@
 """The filter grammar of the protocol, from JSON to values that a reader can walk."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 OPERATORS = frozenset({"=", "!=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
 FUNCTIONS = frozenset(
@@ -21,7 +23,7 @@ class FilterError(ValueError):
     """A filter that is not in the grammar."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column, with a function applied to it unless that is `identity`; `arguments` follow the column."""
 
@@ -30,7 +32,7 @@ class Column:
     arguments: tuple[str | int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """`value` is in the JSON form of the column's logical type; a list for `in`, None for the unary operators."""
 
@@ -39,28 +41,28 @@ class Comparison:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class And:
     """All hold."""
 
-    parts: tuple["Filter", ...]
+    parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Or:
     """At least one holds."""
 
-    parts: tuple["Filter", ...]
+    parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Not:
     """It does not hold; unknown (a comparison with null) stays unknown."""
 
-    part: "Filter"
+    part: Filter
 
 
-Filter = Comparison | And | Or | Not
+Filter = Union[Comparison, And, Or, Not]
 
 
 def parse_filter(form: Any, more_functions: Collection[str] = ()) -> Filter:
@@ -77,13 +79,11 @@ def parse_filter(form: Any, more_functions: Collection[str] = ()) -> Filter:
 
 def columns_of(condition: Filter) -> frozenset[str]:
     """Names of the columns that a filter reads."""
-    match condition:
-        case Comparison(column=column):
-            return frozenset({column.name})
-        case And(parts) | Or(parts):
-            return frozenset().union(*(columns_of(part) for part in parts))
-        case Not(part):
-            return columns_of(part)
+    if isinstance(condition, Comparison):
+        return frozenset({condition.column.name})
+    if isinstance(condition, Not):
+        return columns_of(condition.part)
+    return frozenset().union(*map(columns_of, condition.parts))
 
 
 def _parse(form: Any, depth: int, more: Collection[str]) -> Filter:
@@ -131,6 +131,6 @@ def _column(form: Any, more: Collection[str]) -> Column:
         name, arguments = form[1], form[3:]
         if not isinstance(name, str) or (name not in FUNCTIONS and name not in more):
             raise FilterError(f"{name!r:.60} is no function: {' '.join(sorted(FUNCTIONS.union(more)))}")
-        if all(isinstance(one, str | int) for one in arguments):
+        if all(isinstance(one, (str, int)) for one in arguments):
             return Column(form[2], name, tuple(arguments))
     raise FilterError(f'{form!r:.80} is no column: a name, or ["fn", function, name, argument ...]')
