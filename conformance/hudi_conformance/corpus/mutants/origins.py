@@ -1,5 +1,7 @@
 """Rules of what files leave out, broken."""
 
+from urllib.parse import unquote
+
 from hudi_model.configuration import Configuration
 from hudi_model.files import Damaged, Field, Schema, Value
 from hudi_model.origins import PathValues
@@ -30,6 +32,11 @@ def _dropped_columns_encoded(original: Function) -> Function:
         return folder.removeprefix(f"{column.name}=") if kept else decoded
 
     return encoded
+
+
+@mutant("dropped-columns-decoded-twice", "DM-022 DM-032", "Values of paths are decoded twice.", "origins.path_value")
+def _dropped_columns_decoded_twice(original: Function) -> Function:
+    return lambda folder, column, configuration: original(unquote(folder), column, configuration)
 
 
 @mutant("default-partition-is-text", "DM-022", "The default partition is a text.", "origins.path_value")

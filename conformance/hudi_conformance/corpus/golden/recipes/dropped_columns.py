@@ -15,7 +15,7 @@ from hudi_conformance.corpus.golden.rides import RIDES, Row, fleet, ride, rides,
 _DROPPED = {"hoodie.datasource.write.drop.partition.columns": "true"}
 _ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
 _NOON, _NONE = "São Paulo 12:00 #1/é", "__HIVE_DEFAULT_PARTITION__"
-_NAMED = "hoodie.table.keygenerator.class"
+_NAMED, _ONCE = "hoodie.table.keygenerator.class", "50%2Foff+1"
 
 
 def _stored(*dropped: str) -> Schema:
@@ -79,6 +79,10 @@ def _named(version: int) -> NamedCitiesAndMoments:
 
 def _encoded(version: int) -> CitiesInPaths:
     return CitiesInPaths(version, True, hive_style=True, properties={**_DROPPED, **_ENCODED})
+
+
+def _percent(version: int) -> CitiesInPaths:
+    return CitiesInPaths(version, False, hive_style=True, properties={**_DROPPED, **_ENCODED})
 
 
 def _typed(version: int) -> CitiesAndDays:
@@ -244,6 +248,41 @@ def dropped_slashed_days(table: GoldenTable) -> None:
         "slashed-days-are-cut",
         filter=["day", ">", "2024-02-01"],
         columns=["day", "city", "id"],
+    )
+
+
+@golden(
+    "v9/cow_percent_paths",
+    "Files leave the partition column out, whose values hold signs that look encoded",
+    _percent,
+    ("drop-partition-columns",),
+)
+def percent_paths(table: GoldenTable) -> None:
+    """Of two cities one is what the other's folder looks like; pluses are no blanks; one ride has no city."""
+    table.schema = _stored("city")
+    cities = {"oslo": _ONCE, "lima": "50/off+1"}
+    rows = [{**row, "city": cities[str(row["city"])]} for row in fleet(10)]
+    _written(table, [*rows, ride("r99", 10, city=None)])
+    table.snapshot(
+        "snapshot",
+        "what a folder says is decoded once",
+        "DM-022 DM-032",
+        "dropped-columns-encoded dropped-columns-decoded-twice",
+    )
+    table.snapshot(
+        "column-alone",
+        "each row is there also where no column is read that its file holds",
+        "DM-022 RD-012",
+        "dropped-columns-are-null default-partition-is-text",
+        columns=["city"],
+    )
+    table.snapshot(
+        "filter",
+        "a filter finds the one city and not the other",
+        "DM-022 RD-012",
+        "dropped-columns-decoded-twice",
+        filter=["city", "=", _ONCE],
+        columns=["id", "ts"],
     )
 
 

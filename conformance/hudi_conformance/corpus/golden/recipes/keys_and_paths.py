@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from hudi_conformance.corpus.golden.layout import Layout
+from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
+
+from hudi_conformance.corpus.golden.corruption import remove, write
+from hudi_conformance.corpus.golden.layout import Layout, copy_on_write
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.recipes.indexes import BLOOM, FEATURES, RECORDS, STATISTICS, spread
 from hudi_conformance.corpus.golden.rides import Row, ride, rides, second
@@ -115,3 +118,29 @@ def encoded(table: GoldenTable) -> None:
         second(1.7), "as-of-insert", "as of the insert nothing is updated", "DM-032 RD-010", "as-of-reads-everything"
     )
     deep_check(table, "statistics are filed under encoded paths", "DM-032 MT-012 MT-010", "statistics-of-first-row")
+
+
+@golden("v9/cow_nested_partitions", "A partition repeats a folder's name, another has no data file", copy_on_write(9))
+def nested_partitions(table: GoldenTable) -> None:
+    """All are two folders deep; the metafile of the one that repeats a name is in the form of Parquet."""
+    cities = {"oslo": "oslo/oslo", "lima": "lima/oslo"}
+    table.insert(second(1), [{**row, "city": cities[row["city"]]} for row in spread(10)])
+    table.upsert(second(2), [ride("r02", 20, city="oslo/oslo", rider="second"), ride("r12", 20, city="lima/oslo")])
+    metafile = PartitionMetafile(second(1), 2)
+    table.damage(remove("oslo/oslo/.hoodie_partition_metadata"))
+    table.damage(
+        write("oslo/oslo/.hoodie_partition_metadata.parquet", serialise_partition_metafile(metafile, "parquet"))
+    )
+    table.damage(write("oslo/kyiv/.hoodie_partition_metadata", serialise_partition_metafile(metafile, "properties")))
+    table.snapshot("snapshot", "each row is there once", "SL-002 SL-020", "oldest-base-file")
+    table.slices("slices", "slices lie in two partitions", "SL-002 SL-020", "partitions-are-one-folder-deep")
+    table.snapshot(
+        "filter",
+        "a city is one whole path",
+        "SL-020 RD-012",
+        "filter-ignored",
+        filter=["city", "=", "lima/oslo"],
+    )
+    table.incremental(
+        second(1.7), None, "incremental", "the range has rows of both", "SL-020 IN-001", "range-begin-ignored"
+    )

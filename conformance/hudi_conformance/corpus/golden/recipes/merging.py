@@ -206,6 +206,13 @@ def deleted_flag(table: GoldenTable) -> None:
         "MG-008 MG-006",
         "deleted-flag-ignored",
     )
+    table.snapshot(
+        "without-the-flag",
+        "flagged rides are gone also where the flag is not read",
+        "MG-008 RD-012",
+        "deleted-flag-ignored",
+        columns=["rider", "id"],
+    )
     table.as_of(second(2.7), "as-of", "both flagged rides of lima are gone", "MG-008", "deleted-flag-ignored")
 
 

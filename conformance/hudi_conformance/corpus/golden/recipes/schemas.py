@@ -119,6 +119,13 @@ def added_columns(table: GoldenTable) -> None:
         filter=["tip", "is_not_null"],
         columns=["id", "tip", "note"],
     )
+    table.snapshot(
+        "new-column-alone",
+        "rows are as many where no column is read that their file has",
+        "DM-004 RD-012",
+        "missing-column-refused",
+        columns=["tip"],
+    )
     table.info("table-info", "the schema is that of the newest commit", "DM-003", "schema-of-oldest-commit")
     first = "earliest", second(1) if table.version < 8 else second(1.5)
     table.incremental(
