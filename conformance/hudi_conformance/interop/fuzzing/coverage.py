@@ -87,10 +87,6 @@ def values_of(case: WriteCase) -> Iterator[Value]:
 
 
 def _of_step(step: Step) -> Iterator[Value]:
-    if step.configs.get(METADATA) == "false":
-        yield "metadata table", "switched off by a write"
-    if step.phases and not step.crashes:
-        yield "completed later", step.operation
     if step.phases:
         yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
     yield ("service" if is_service(step) else "operation"), step.operation

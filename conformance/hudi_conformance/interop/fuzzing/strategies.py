@@ -49,7 +49,6 @@ _ROWS = 5
 _SERVICES = 40
 _INLINE = 25
 _EVOLVING = 15
-_SWITCHED = 8
 _INTERRUPTIONS, _CHANGES = 12, 4
 _STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
@@ -89,8 +88,7 @@ class Limits:
     ordering and other columns are of many types, with unusual values. `metadata_indexes`: the metadata table has more
     than the list of files. `interruptions`: processes of writers die, or complete what they began after other writes.
     `options`: payload classes, mergers, and settings of writes. `inline`: writers run services after their writes.
-    `evolving`: rows leave columns out, bring them in another order, or in a wider type. `overlapping`: writes that
-    complete after others are of every operation. `switched`: some writes switch the metadata table off.
+    `evolving`: rows leave columns out, bring them in another order, or in a wider type.
     """
 
     versions: tuple[int, ...] = (6, 8, 9)
@@ -110,8 +108,6 @@ class Limits:
     options: bool = False
     inline: bool = False
     evolving: bool = False
-    overlapping: bool = False
-    switched: bool = False
     likely_steps: int = 2
 
 
@@ -375,18 +371,10 @@ class Writes:
         drawn = self.of_operation(self._operation(number))
         drawn = self._rearranged(drawn) if evolves else drawn
         self.served.wrote(number + 1, self.held, self.doubled)
-        if self.limits.switched and number and self._may_lack_metadata() and self.choices.chance(_SWITCHED):
-            self.served.listed = False
-            drawn = replace(drawn, configs={METADATA: "false"})
         # A write that deletes begins a bucket with several blocks, or with none.
         marks = self._forms_are_free() and _MARK in self.columns
         self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
-
-    def _may_lack_metadata(self) -> bool:
-        """Whether a write can do without the metadata table that others keep: no key is found by it."""
-        configs = self.shape.configs
-        return configs[METADATA] == "true" and configs.get("hoodie.index.type") != "RECORD_INDEX"
 
     def _rearranged(self, step: Step) -> Step:
         """The same rows without columns that nothing depends on, or with all in another order (DM-005)."""
@@ -404,7 +392,7 @@ class Writes:
     def _interrupted(self, number: int) -> Step:
         """A write that does not complete in its step: its process dies, or completes it later.
 
-        One that completes later and upserts does so where its rows are: whether others were in its way changes no key.
+        One that completes later upserts what is there where it is: whether others were in its way changes no key.
         """
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         several = failed_writes_policy(self.shape) == "LAZY"
@@ -413,9 +401,6 @@ class Writes:
             for row in rows:
                 row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
             self.served.pending = number + 1
-            operation = self._overlapping()
-            if operation != "upsert":
-                return replace(self._perhaps(operation), phases=_STAGED)
             return Step("upsert", self.columns, tuple(map(self._values, rows)), phases=_STAGED)
         if self.served.pending:
             # The process that died would be that of the write that waits.
@@ -425,28 +410,6 @@ class Writes:
         self.held, self.homes, self.doubled, self.marked = known
         self.served.failed.append(number + 1)
         return replace(drawn, phases=self.choices.one((_STAGED, _STAGED, _STARTED)), crashes=True)
-
-    def _overlapping(self) -> str:
-        """The operation of a write that completes later; in buckets of logs others than upserts leave forms open."""
-        if not self.limits.overlapping or self._forms_are_free() or self.choices.chance(40):
-            return "upsert"
-        possible = ["insert", "bulk_insert", "delete"]
-        if "hoodie.index.bucket.engine" not in self.shape.configs:
-            possible += ["insert_overwrite", "insert_overwrite_table"]
-            possible += ["delete_partition"] if self.shape.partition_by else []
-        return self.choices.one(possible)
-
-    def _perhaps(self, operation: str) -> Step:
-        """A write that others may be in the way of: no later step relies on what becomes of its keys."""
-        before = dict(self.held)
-        drawn = self.of_operation(operation)
-        names = [name for name, _ in drawn.columns]
-        brought = {self._key(dict(zip(names, row, strict=True))) for row in drawn.rows or ()}
-        changed = brought | {key for key in before.keys() | self.held if before.get(key) != self.held.get(key)}
-        self.held = {**self.held, **before}
-        self.doubled |= changed
-        self.marked |= changed
-        return drawn
 
     def of_operation(self, operation: str) -> Step:
         """The next step, of this operation; another one where there is nothing yet for it to work on."""
