@@ -171,6 +171,8 @@ def test_histories_cover_types_indexes_and_services():
     }
     assert drawn["merge mode"] >= {"inferred", "counter", "PartialUpdateAvroPayload"}
     assert len(drawn["write option"]) >= 7
+    assert drawn["service of writers"] >= {"clean.automatic", "archive.automatic", "clustering.inline"}
+    assert {"schema.on.read.enable true", "write.set.null.for.missing.columns true"} <= drawn["write option"]
     assert drawn["service"] >= {"upgrade 9", "downgrade 6", "commit", "rollback", "restore", "savepoint"}
     assert drawn["service policy"] >= {"policy KEEP_LATEST_FILE_VERSIONS", "policy KEEP_LATEST_BY_HOURS"}
     assert sum("pairs of values" in line for line in coverage.lines()) == 1

@@ -16,7 +16,14 @@ from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.resources import CorpusError
 
 ALL_WRITES: Final = Limits(
-    services=True, typed_columns=True, metadata_indexes=True, small_files=True, interruptions=True, options=True
+    services=True,
+    typed_columns=True,
+    metadata_indexes=True,
+    small_files=True,
+    interruptions=True,
+    options=True,
+    inline=True,
+    evolving=True,
 )
 """All that is drawn."""
 ATTEMPTS: Final = 300

@@ -5,10 +5,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hudi_conformance.corpus.table_shapes import COLUMNS, TableShape, WriteCase
+from hudi_conformance.corpus.table_shapes import COLUMNS, Step, TableShape, WriteCase
 from hudi_conformance.interop.fuzzing.column_values import dated_partitions
-from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, METADATA, is_service
-from hudi_conformance.interop.fuzzing.strategies import COUNTER, MERGER, PAYLOAD
+from hudi_conformance.interop.fuzzing.service_steps import (
+    ARCHIVES,
+    CLEANS,
+    CLUSTERS,
+    COMPACTS,
+    FAILED_WRITES,
+    METADATA,
+    PLANS,
+    is_service,
+)
+from hudi_conformance.interop.fuzzing.strategies import COUNTER, LEFT_OUT, MERGER, PAYLOAD, WIDENED
 
 _COMPLEX = "composite: "
 Value = tuple[str, str]
@@ -70,16 +79,22 @@ def values_of(case: WriteCase) -> Iterator[Value]:
         yield "other columns", types[name]
     for name in sorted({*_OPTIONS} & configs.keys()):
         yield "write option", f"{name.removeprefix('hoodie.')} {configs[name]}"
+    for name in (one for one in (COMPACTS, CLUSTERS, CLEANS, ARCHIVES, *PLANS) if configs.get(one) == "true"):
+        yield "service of writers", name.removeprefix("hoodie.")
     yield "failed writes", configs.get(FAILED_WRITES, "EAGER")
     for step in case.steps:
-        if step.phases:
-            yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
-        yield ("service" if is_service(step) else "operation"), step.operation
-        if step.parameters:
-            yield "index made or dropped", f"{step.operation} {step.parameters['index']}"
-        for key in _POLICIES:
-            if key in step.configs:
-                yield "service policy", f"{key.rpartition('.')[2]} {step.configs[key]}"
+        yield from _of_step(step)
+
+
+def _of_step(step: Step) -> Iterator[Value]:
+    if step.phases:
+        yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
+    yield ("service" if is_service(step) else "operation"), step.operation
+    if step.parameters:
+        yield "index made or dropped", f"{step.operation} {step.parameters['index']}"
+    for key in _POLICIES:
+        if key in step.configs:
+            yield "service policy", f"{key.rpartition('.')[2]} {step.configs[key]}"
 
 
 _METADATA = {
@@ -102,6 +117,8 @@ _OPTIONS = (
     "hoodie.metadata.index.partition.stats.enable",
     "hoodie.record.index.update.partition.path",
     "hoodie.rollback.using.markers",
+    WIDENED,
+    LEFT_OUT,
     "hoodie.simple.index.update.partition.path",
 )
 _MERGERS = {COUNTER: "counter"}

@@ -7,7 +7,7 @@ from typing import Any
 from hudi_adapter.values import encode_value
 
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
-from hudi_conformance.interop.fuzzing.service_steps import METADATA, OLDEST
+from hudi_conformance.interop.fuzzing.service_steps import ARCHIVES, CLUSTERS, METADATA, OLDEST, runs_inline
 
 _EARLIEST = "earliest"
 _FOLLOWED = {"hoodie.metadata.index.secondary.enable": "true"}
@@ -109,7 +109,7 @@ def _values(case: WriteCase, name: str, steps: int) -> Iterator[Any]:
 def _state(case: WriteCase) -> Iterator[Question]:
     """The timeline and the file slices, where nothing of them is implementation-defined."""
     shape = case.shape
-    archives = any(step.operation == "archive" for step in case.steps)
+    archives = runs_inline(shape, ARCHIVES) or any(step.operation == "archive" for step in case.steps)
     if not archives or shape.configs.get(METADATA) != "true":
         # How far archival goes depends on a metadata table, which not all sides keep.
         yield Question("list_timeline")
@@ -146,7 +146,7 @@ def _has_logs_of_their_own(case: WriteCase) -> bool:
 
 def _clusters_doubled(case: WriteCase) -> bool:
     """Whether two rows of one key may have come into one file group: a range answers one row a key (IN-001)."""
-    if not any("clustering" in step.operation for step in case.steps):
+    if not runs_inline(case.shape, CLUSTERS) and not any("clustering" in step.operation for step in case.steps):
         return False
     known: set[tuple[Any, ...]] = set()
     for step in case.steps:

@@ -24,6 +24,16 @@ DUE: Final[Mapping[str, str]] = {
     "hoodie.table.services.incremental.enabled": "false",
 }
 """Settings by which a short sequence is long enough for every service."""
+COMPACTS, CLUSTERS, CLEANS, ARCHIVES = (
+    "hoodie.compact.inline",
+    "hoodie.clustering.inline",
+    "hoodie.clean.automatic",
+    "hoodie.archive.automatic",
+)
+# Whether a write of a batch plans what `hoodie.clustering.async.enabled` requests is open (CP-015): releases plan it in
+# streams only.
+PLANS: Final = ("hoodie.compact.schedule.inline", "hoodie.clustering.schedule.inline")
+"""Services of writers: carried out after each write, and only planned."""
 _POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
     "KEEP_LATEST_FILE_VERSIONS": {"hoodie.clean.fileversions.retained": "1"},
     "KEEP_LATEST_BY_HOURS": {"hoodie.clean.hours.retained": "1"},
@@ -134,12 +144,12 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
         return service_step("rollback", choices.one(served.failed))
     if served.waits and choices.chance(50):
         return service_step(EXECUTE)
-    possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in planned)]
+    possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in _left_to_wait(planned, shape))]
     if not _archival_shows(shape):
         possible.append("archive")
     if served.standing:
-        possible += ["savepoint", "savepoint", *(("rollback",) if _can_be_undone(served) else ())]
-    if served.saved and not served.waits and not served.pending:
+        possible += ["savepoint", "savepoint", *(("rollback",) if _can_be_undone(served, shape) else ())]
+    if served.saved and not served.waits and not served.pending and not runs_inline(shape, *PLANS):
         possible += [*["restore"] * 4, "delete_savepoint"]
     # A second plan of an index that one is planned for fails in releases once both are carried out.
     indexes = indexes and not served.waits and f"{SCHEDULE} indexing" not in served.plans
@@ -155,6 +165,35 @@ def drawn_service(choices: Choices, shape: TableShape, served: Served, *, indexe
         return service_step(chosen, served.saved[-1])
     step = service_step(chosen, served.standing[-1] if chosen in {"rollback", "savepoint"} else 0)
     return replace(step, configs={**DUE, **_policy(choices, chosen, shape)})
+
+
+def drawn_inline(choices: Choices, shape: TableShape) -> dict[str, str]:
+    """Settings by which writers run services after their writes, or plan them, and when each is due."""
+    possible: list[tuple[str, ...]] = []
+    # Whether a bucket begins with a log, and so has anything to compact, is open.
+    if _fits("compaction", shape) and shape.configs.get("hoodie.index.type") != "BUCKET":
+        possible += [(COMPACTS,), (PLANS[0],)]
+    if _fits("clustering", shape):
+        possible += [(CLUSTERS,), (PLANS[1],)]
+    if failed_writes_policy(shape) != "LAZY":
+        # As a clean that is a step: it rolls back those whose process is known to have died.
+        possible.append((CLEANS,))
+    if not _archival_shows(shape):
+        possible.append((ARCHIVES,))
+        if failed_writes_policy(shape) != "LAZY":
+            possible.append((CLEANS, ARCHIVES))
+    chosen = [key for names in choices.some(possible, 1, 2) for key in names]
+    if not chosen:
+        return {}
+    due = {**DUE, "hoodie.compact.inline.max.delta.commits": choices.one("123")}
+    due |= {f"hoodie.clustering.{name}.max.commits": choices.one("123") for name in ("inline", "async")}
+    both = {runs for runs, plans in zip((COMPACTS, CLUSTERS), PLANS, strict=False) if {runs, plans} <= {*chosen}}
+    return {**due, **{key: "true" for key in chosen if key not in both}}
+
+
+def runs_inline(shape: TableShape, *services: str) -> bool:
+    """Whether writers run one of these services after their writes, or plan it."""
+    return any(shape.configs.get(key) == "true" for key in services or (COMPACTS, CLUSTERS, CLEANS, ARCHIVES, *PLANS))
 
 
 def _indexes(change: str, shape: TableShape) -> list[Mapping[str, Any]]:
@@ -236,8 +275,19 @@ def _archival_shows(shape: TableShape) -> bool:
     return fed and shape.configs.get(METADATA) == "true"
 
 
-def _can_be_undone(served: Served) -> bool:
-    """Whether the last write can be rolled back: no plan waits, no savepoint keeps it, no clean has gone over it."""
+def _left_to_wait(planned: list[str], shape: TableShape) -> list[str]:
+    """The services whose plans may wait.
+
+    A clustering that waits is carried out by a writer that clusters, before its write or after it (CP-015): by that an
+    update of what it holds is taken or refused (OW-011).
+    """
+    return [one for one in planned if one != "clustering" or not runs_inline(shape, CLUSTERS)]
+
+
+def _can_be_undone(served: Served, shape: TableShape) -> bool:
+    """Whether the last write can be rolled back: no plan waits, no savepoint keeps it, no service has gone over it."""
+    if runs_inline(shape):
+        return False
     return not served.waits and served.standing[-1] not in served.saved and len(served.standing) > served.cleaned
 
 

@@ -23,11 +23,14 @@ from hudi_conformance.interop.fuzzing.seeds import Choices
 from hudi_conformance.interop.fuzzing.service_steps import (
     FAILED_WRITES,
     METADATA,
+    PLANS,
     Served,
     drawn_change,
+    drawn_inline,
     drawn_service,
     ending,
     failed_writes_policy,
+    runs_inline,
     service_step,
 )
 
@@ -36,12 +39,16 @@ _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
 _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
+_WIDER = {("short", "int32"): "int64", ("narrow", "float32"): "float64"}
+LEFT_OUT, WIDENED = "hoodie.write.set.null.for.missing.columns", "hoodie.schema.on.read.enable"
 _MARK = ("_hoodie_is_deleted", "boolean")
 # At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
 _STEPS = {False: (6, 75), True: (12, 88)}
 _NEARLY_ALWAYS = 97
 _ROWS = 5
 _SERVICES = 40
+_INLINE = 25
+_EVOLVING = 15
 _INTERRUPTIONS, _CHANGES = 12, 4
 _STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
@@ -80,7 +87,8 @@ class Limits:
     `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely. `typed_columns`: key, partition,
     ordering and other columns are of many types, with unusual values. `metadata_indexes`: the metadata table has more
     than the list of files. `interruptions`: processes of writers die, or complete what they began after other writes.
-    `options`: payload classes, mergers, and settings of writes.
+    `options`: payload classes, mergers, and settings of writes. `inline`: writers run services after their writes.
+    `evolving`: rows leave columns out, bring them in another order, or in a wider type.
     """
 
     versions: tuple[int, ...] = (6, 8, 9)
@@ -98,6 +106,8 @@ class Limits:
     small_files: bool = False
     interruptions: bool = False
     options: bool = False
+    inline: bool = False
+    evolving: bool = False
     likely_steps: int = 2
 
 
@@ -201,7 +211,7 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
     # A base file with the filter of its keys is larger than 400,000 bytes.
     chosen = {SMALL_FILE_LIMIT: "104857600" if fills else "0"}
     if limits.services:
-        # Services are steps of their own: no write carries out what waits.
+        # Services are steps of their own, unless some are drawn for writers: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
     if limits.interruptions:
         chosen |= choices.one(_FAILED_WRITES)
@@ -213,6 +223,10 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
         chosen["hoodie.bucket.index.hash.field"] = choices.one(shape.record_key)
     if limits.options:
         chosen |= _write_options(choices, chosen)
+    if limits.services and limits.inline and not fills and choices.chance(_INLINE):
+        chosen |= drawn_inline(choices, replace(shape, configs=chosen))
+    if limits.evolving and choices.chance(_EVOLVING):
+        chosen |= dict.fromkeys((LEFT_OUT, WIDENED), "true")
     if shape.table_type == MOR and choices.chance(30):
         chosen["hoodie.logfile.data.block.format"] = "parquet"
     if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
@@ -340,20 +354,40 @@ class Writes:
     def _changes_version(self) -> bool:
         """Whether the table gets another version; no writer is at work then."""
         served = self.limits.services and not fills_small_files(self.shape)
-        return served and not self.served.pending and self.choices.chance(_CHANGES)
+        # Whether a change of version first carries out the plans of writers or rolls back what died is open (VR-005).
+        both = self.served.failed and runs_inline(self.shape, *PLANS)
+        return served and not (self.served.pending or both) and self.choices.chance(_CHANGES)
 
     def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.choices.chance(10):
             return self._refused()
-        added = [one for one in _ADDED if one not in self.columns]
-        if added and self.choices.chance(12):
+        evolves = self.shape.configs.get(WIDENED) == "true"
+        names = {name for name, _ in self.columns}
+        added = [one for one in (*(_WIDER if evolves else ()), *_ADDED) if one[0] not in names]
+        if added and self.choices.chance(30 if evolves else 12):
             self.columns = (*self.columns, added[0])
+        elif evolves and self.choices.chance(20):
+            self.columns = tuple((name, _WIDER.get((name, kind), kind)) for name, kind in self.columns)
         drawn = self.of_operation(self._operation(number))
+        drawn = self._rearranged(drawn) if evolves else drawn
         self.served.wrote(number + 1, self.held, self.doubled)
         # A write that deletes begins a bucket with several blocks, or with none.
         marks = self._forms_are_free() and _MARK in self.columns
         self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
+
+    def _rearranged(self, step: Step) -> Step:
+        """The same rows without columns that nothing depends on, or with all in another order (DM-005)."""
+        if not step.rows or step.operation in {"partial_update", "delete"}:
+            return step
+        merged = self.shape.properties.get(f"{_MERGED}.columns", "").split(",")
+        needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering, _MARK[0], *merged}
+        free = [place for place, (name, _) in enumerate(step.columns) if name not in needed]
+        missing = self.choices.some(free, 1, 2) if self.choices.chance(35) else []
+        places = [place for place in range(len(step.columns)) if place not in missing]
+        places = places[::-1] if self.choices.chance(25) else places
+        columns = tuple(step.columns[place] for place in places)
+        return replace(step, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in step.rows))
 
     def _interrupted(self, number: int) -> Step:
         """A write that does not complete in its step: its process dies, or completes it later.
@@ -361,7 +395,8 @@ class Writes:
         One that completes later upserts what is there where it is: whether others were in its way changes no key.
         """
         free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
-        several = failed_writes_policy(self.shape) == "LAZY"
+        # Whether a write that is committed by itself is followed by services is open (CP-015): the model runs none.
+        several = failed_writes_policy(self.shape) == "LAZY" and not runs_inline(self.shape)
         if several and free and not self.served.pending and self.choices.chance(60):
             rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
             for row in rows:
@@ -606,6 +641,8 @@ class Writes:
             "note": self._note,
             "extra": lambda: choices.one([None, "e"]),
             "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
+            "short": lambda: choices.one([None, -7, 2**31 - 1]),
+            "narrow": lambda: choices.one([None, 0.5, -2.25]),
             _MARK[0]: lambda: choices.one([None, False]),
             **{name: one_of(own) for name, own in self.values.items()},
         }
