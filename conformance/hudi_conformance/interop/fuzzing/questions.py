@@ -47,7 +47,7 @@ def questions_after(
     yield from _key_filter(case, len(done))
     if shape.table_type == "MERGE_ON_READ" and _files_are_settled(shape):
         yield Question("read_optimized")
-    fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
+    fed = shape.properties.get("hoodie.table.cdc.enabled") == "true" and not _clusters_doubled(case)
     if written and fed:
         yield Question("read_changes", times=(("begin", _before(written, written[-1])),))
     if not last:
@@ -145,7 +145,7 @@ def _has_logs_of_their_own(case: WriteCase) -> bool:
 
 
 def _clusters_doubled(case: WriteCase) -> bool:
-    """Whether two rows of one key may have come into one file group: a range answers one row a key (IN-001)."""
+    """Whether two rows of one key may have come into one file group: a range or feed has one row a key (IN-001)."""
     if not runs_inline(case.shape, CLUSTERS) and not any("clustering" in step.operation for step in case.steps):
         return False
     known: set[tuple[Any, ...]] = set()
