@@ -1,7 +1,8 @@
 """What the distributions of this repository share: version, requirements on each other, address; the corpus.
 
-HUDI_CONFORMANCE       where pip takes this repository from, `file://` and a checkout or `git+` and an address: with it
-                       the distributions request each other from there; without it, by version from an index
+HUDI_CONFORMANCE       where pip takes this repository from, `file://` and a checkout or `git+` and an address: the
+                       distributions request each other from there; `index`: by version, as those in an index do;
+                       without it: from the checkout that they are built of, so that `pip install .` needs no index
 HUDI_CONFORMANCE_HOME  the page of the repository, for the links of the metadata; without it there are none
 """
 
@@ -15,6 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VERSION = "0.1.0"
+INDEX = "index"
 FOLDERS = {"hudi-adapter": "adapter", "hudi-format": "format", "hudi-spark": "engine"}
 SHIPPED = ("golden_tables", "conformance/writing_cases", "conformance/trace_cases", "specs", "adapters")
 _OWN = re.compile(rf"({'|'.join(FOLDERS)})(\[[a-z0-9,]+\])?")
@@ -36,12 +38,12 @@ class SharedMetadata(MetadataHookInterface):
 
 
 def requirement(stated: str) -> str:
-    """A requirement as it stands, or one on a distribution of this repository: of this version, or from the address."""
+    """A requirement as it stands, or one on a distribution of this repository: from an address, or of this version."""
     own = _OWN.fullmatch(stated)
     if not own:
         return stated
-    address = os.environ.get("HUDI_CONFORMANCE")
-    return f"{stated} @ {address}#subdirectory={FOLDERS[own[1]]}" if address else f"{stated}=={VERSION}"
+    address = os.environ.get("HUDI_CONFORMANCE") or Path(__file__).resolve().parent.as_uri()
+    return f"{stated}=={VERSION}" if address == INDEX else f"{stated} @ {address}#subdirectory={FOLDERS[own[1]]}"
 
 
 class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -37,7 +37,7 @@ def build(folder: Path) -> dict[str, str]:
     for place in PROJECTS.values():
         kinds = ["--wheel"] if place != "." else ["--wheel", "--sdist"]
         command = [sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", str(folder), str(ROOT / place)]
-        output_of(command, ROOT, INHERITED)
+        output_of(command, ROOT, {**INHERITED, "HUDI_CONFORMANCE": "index"})
     return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in sorted(folder.iterdir())}
 
 
