@@ -30,8 +30,7 @@ COMPACTS, CLUSTERS, CLEANS, ARCHIVES = (
     "hoodie.clean.automatic",
     "hoodie.archive.automatic",
 )
-# Whether a write of a batch plans what `hoodie.clustering.async.enabled` requests is open (CP-015): releases plan it in
-# streams only.
+# Whether a write of a batch plans what `hoodie.clustering.async.enabled` requests is open (CP-015).
 PLANS: Final = ("hoodie.compact.schedule.inline", "hoodie.clustering.schedule.inline")
 """Services of writers: carried out after each write, and only planned."""
 _POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
