@@ -6,7 +6,7 @@ from dataclasses import replace
 from hudi_model.actions import Action, CompactionPlan, Instant, OtherContent, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest, OpenTable, Table, open_table
-from hudi_model.timeline import timeline_of
+from hudi_model.timeline import rolled_back, timeline_of
 
 VERSION_FILE = "_version_"
 
@@ -123,12 +123,12 @@ def full_timeline(table: Table) -> tuple[Instant, ...]:
 def unarchived(opened: OpenTable) -> OpenTable:
     """The table as if archival had left every action on its timeline: what the past was does not depend on archival.
 
-    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
+    Raises: TIMELINE_FILE_CORRUPT where the history is damaged, or a rollback that says what never counts.
 
-    Clauses: AR-001, HS-001, HS-008, TL-018.
+    Clauses: AR-001, HS-001, HS-008, TL-017, TL-018.
     """
     active = {(one.requested, one.action) for one in opened.timeline.instants}
     rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
     past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
     whole = timeline_of((*past, *opened.timeline.entries))
-    return replace(opened, timeline=replace(whole, start=opened.timeline.start))
+    return replace(opened, timeline=replace(whole, start=opened.timeline.start, later=rolled_back(whole)))

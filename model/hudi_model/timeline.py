@@ -1,7 +1,7 @@
 """The timeline: actions, their states, and the instants that a folder of timeline files records."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_model.actions import Action, CommitMetadata, Content, Instant, RollbackMetadata, State, TimelineEntry
 from hudi_model.files import Damaged
@@ -195,10 +195,10 @@ def commit_metadata(instant: Instant) -> CommitMetadata:
 def timeline_up_to(timeline: Timeline, read_time: InstantTime) -> Timeline:
     """The timeline as it stood at a moment: later requests are gone, later completions have not happened.
 
-    Clauses: RD-010.
+    Clauses: RD-010, TL-018.
     """
-    known = (one for one in timeline.entries if at_or_before(one.requested, read_time))
-    return with_entries(timeline, (one for one in known if at_or_before(one.completed or one.requested, read_time)))
+    done = (one for one in timeline.entries if at_or_before(one.completed or one.requested, read_time))
+    return with_entries(replace(timeline, start=timeline.start and min(timeline.start, read_time)), done)
 
 
 def with_entries(timeline: Timeline, entries: Iterable[TimelineEntry]) -> Timeline:

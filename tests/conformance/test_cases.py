@@ -76,7 +76,7 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
         (Selection(areas=("readings",)), r"did you mean reading\?"),
         (Selection(clauses=("RD-001", "RD-999")), "clause 'RD-999'"),
         (Selection(features=("table-version-7",)), "feature 'table-version-7'"),
-        (Selection(table_versions=(9, 8)), "table version '8'"),
+        (Selection(table_versions=(9, 8)), "table version 8"),
         (Selection(cases=("one", "two")), "case 'two'"),
         (Selection(), "the corpus is empty"),
     ],

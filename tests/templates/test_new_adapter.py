@@ -49,7 +49,7 @@ def test_its_lists_and_workflow_are_read(tmp_path: Path, language: str):
 
     workflow = yaml.safe_load((tmp_path / "theirs/.github/workflows/conformance.yml").read_text(encoding="utf-8"))
     commands = [step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step]
-    assert any("pytest --conformance" in command for command in commands)
+    assert any("hudi-conformance run" in command for command in commands)
     assert load_expected_failures(tmp_path / "theirs" / "expected-failures.toml") == {}
     assert load_skips(tmp_path / "theirs" / "skips.toml") == {}
 

@@ -22,11 +22,17 @@ from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTIT
 _LOGS = ("base-parquet", "log-avro", "log-delete")
 
 
+def _without_late_rows(table: WrittenTable) -> None:
+    then = "no row that came late and lost, and no deleted one, is found"
+    table.snapshot("filter-late", then, "RD-012 RD-004", "filter-ignored", filter=["ts", "<=", 150])
+
+
 def query_cow_upserts(table: WrittenTable) -> None:
     """Two inserts, upserts with late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004 TT-001", "oldest-base-file")
     one_partition = {"filter": ["region", "=", "north"], "columns": ["id", "ts"]}
     table.snapshot("one-partition", "only rows of it are there", "RD-012 RD-004", "oldest-base-file", **one_partition)
+    _without_late_rows(table)
     first_commit(table)
     exact_request(table, "as-of-exclusive as-of-reads-everything")
     file_slices(table, "oldest-base-file")
@@ -37,6 +43,8 @@ def query_cow_upserts(table: WrittenTable) -> None:
 def query_cow_late_data(table: WrittenTable) -> None:
     """Late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
+    _without_late_rows(table)
+    some_columns(table, "oldest-base-file")
     first_commit(table)
     last_but_one(table, "the delete operation has not been requested", "RD-010")
     exact_request(table)
