@@ -11,6 +11,7 @@ from hudi_adapter.rows import Rows, write_rows
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.bridge.writing import Session
+from hudi_model.merging import COUNTER
 from hudi_model.rejection import Reason, Rejection
 from hudi_spark import read_arrow
 from hypothesis import HealthCheck, given, settings
@@ -188,3 +189,22 @@ def test_values_of_another_type_are_refused_before_anything_is_written(tmp_path:
 
     assert refusal.value.reason is Reason.SCHEMA_INCOMPATIBLE
     assert not list(path.rglob("*.requested"))
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_column_that_rows_leave_out_is_null_to_a_merger(tmp_path: Path, kind: str) -> None:
+    """It does not keep the value that the key had, as it does with a partial update."""
+    session, path, inputs = Session(), tmp_path / "table", tmp_path / "inputs"
+    path.mkdir()
+    inputs.mkdir()
+    counter = {
+        "hoodie.record.merge.mode": "CUSTOM",
+        "hoodie.record.merge.strategy.id": COUNTER.strategy,
+        "hoodie.record.merge.property.hudi.conformance.columns": "ts",
+    }
+    _create(session, path, 9, kind, partitioned=True, ordered=False, properties=counter)
+    session.run("write", path, {"operation": "upsert", "input": _rows_file(inputs, [("r1", "oslo", 2, 0.5)])})
+    write_rows(inputs / "few.jsonl", Rows(COLUMNS[:3], (("r1", "oslo", 3),)))
+    configs = {"hoodie.write.set.null.for.missing.columns": "true"}
+    session.run("write", path, {"operation": "upsert", "input": str(inputs / "few.jsonl"), "configs": configs})
+    assert list(evaluate(load(path), "read_snapshot", {}).content.rows) == [("r1", "oslo", 5, None)]

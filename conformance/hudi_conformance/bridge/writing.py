@@ -313,11 +313,14 @@ def request_of(table: Table, params: Params, *, makes_metadata_table: bool = Fal
     operation = writers.Operation(str(name))
     rows = input_rows(table, params)
     own = latest_schema(table)
-    records = tuple(Record(dict(row)) for row in rows.mappings())
+    keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
+    # What rows leave out is null in them (DM-005), which a merger sees; of a partial update, it is nothing.
+    is_whole = not keeps and operation is not writers.Operation.PARTIAL_UPDATE
+    nulls = dict.fromkeys(one.name for one in own.fields) if is_whole else {}
+    records = tuple(Record({**nulls, **row}) for row in rows.mappings())
     partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
     if not makes_metadata_table:
         settings.pop(_KEEPS_METADATA, None)
-    keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
     given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
     schema = own if keeps or not rows.schema else grown(table, own, given, settings, operation)
     return writers.Request(operation, records, partitions, schema, settings)
