@@ -149,9 +149,9 @@ def main() -> None:
         print(f"built twice: {time.monotonic() - began:.0f} s", flush=True)
         given = {minor_of(one) or 0: one for one in sys.argv[1:]}
         # The one with Spark takes the longest, the first the shortest.
-        turns = sorted((given or interpreters()).items(), key=lambda one: (one[0] != SPARK, -one[0]))
+        in_order = sorted((given or interpreters()).items(), key=lambda one: (one[0] != SPARK, -one[0]))
         with ThreadPoolExecutor(2) as pool:
-            for report in pool.map(lambda one: tried(*one, Path(scratch, str(one[0]))), turns):
+            for report in pool.map(lambda one: tried(*one, Path(scratch, str(one[0]))), in_order):
                 print(report, flush=True)
 
 

@@ -17,7 +17,7 @@ from hudi_conformance.report.check_page import check_page
 from hudi_conformance.report.inspecting import BROKEN, NO_VERDICT, VALID, Check, Finding, Inspected, print_refusal
 from hudi_conformance.runner.console import console
 from hudi_conformance.runner.plain_text import counted
-from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.runner.resources import CorpusError, write_text
 
 _QUIET_FOR_S = 2.0
 
@@ -42,8 +42,7 @@ def check(places: Sequence[str], check_by: Check, *, as_json: bool, html: Path |
     if not as_json:
         _print_summary(out, seen, _extent(check_by))
     if html is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
-        html.write_text(check_page(seen, _extent(check_by), check_by.options), encoding="utf-8")
+        write_text(html, check_page(seen, _extent(check_by), check_by.options))
         if not as_json:
             out.print(plain(f"report: {html}"))
     return max((one.code for one in seen), key=(VALID, NO_VERDICT, BROKEN).index)

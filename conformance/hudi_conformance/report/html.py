@@ -23,6 +23,7 @@ from hudi_conformance.report.page import cases_with_findings, page_of
 from hudi_conformance.report.runs import History, history_of, result_files, runs_of
 from hudi_conformance.report.runs_drawing import runs_svg
 from hudi_conformance.report.slices_style import slices_style
+from hudi_conformance.runner.resources import write_text
 from hudi_conformance.runner.results import RESULTS_FILE, RunResults
 from hudi_conformance.runner.trend import EarlierRun
 
@@ -42,12 +43,11 @@ def write_report(
 
     """
     if not results.is_dir() or (results / RESULTS_FILE).is_file():
-        runs = (
-            ()
-            if earlier is None or earlier.results is None
-            else ((earlier.file, earlier.results), *runs_of([results / RESULTS_FILE if results.is_dir() else results]))
-        )
-        return write_pages(gather(results), output_dir, all_cases=all_cases, runs=runs)
+        compared: list[tuple[Path, RunResults]] = []
+        if earlier is not None and earlier.results is not None:
+            now = results / RESULTS_FILE if results.is_dir() else results
+            compared = [(earlier.file, earlier.results), *runs_of([now])]
+        return write_pages(gather(results), output_dir, all_cases=all_cases, runs=compared)
     files = [file for file in result_files(results) if not file.is_relative_to(output_dir)]
     runs = runs_of(files)
     evidence = gather(runs[-1][0])
@@ -62,8 +62,7 @@ def write_pages(
     written = set()
     for name, text in report.pages():
         page = output_dir / name
-        page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(text, encoding="utf-8")
+        write_text(page, text)
         written.add(page)
     _remove_stale(output_dir, written)
     return output_dir / INDEX

@@ -1,4 +1,4 @@
-"""What findings of `check-table` mean for whoever runs a table, and what to do: `specs/check-table.toml`, read once."""
+"""What findings of `check-table` mean for a table's operator, and what to do: `specs/check-table.toml`, read once."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from hudi_conformance.runner.cases import ID_PREFIX
+from hudi_conformance.runner.cases import short_id
 from hudi_conformance.runner.failure_text import headline_of
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.plain_text import counted, fitted
@@ -19,12 +19,6 @@ _MOST_LISTED = 50
 _COLUMNS = 80
 LABEL = "hudi conformance"
 _COLOURS = {"brightgreen": "#17693a", "yellowgreen": "#5f7a00", "red": "#b1261b", "lightgrey": "#5d6670"}
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, and the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def markdown_summary(run: RunResults, before: RunResults | None = None, unmet: Iterable[str] = ()) -> str:
@@ -84,7 +78,7 @@ def _percent(score: Score) -> str:
 
 
 def _case(line: Mapping[str, Any]) -> str:
-    return _code(str(line["id"]).removeprefix(f"{ID_PREFIX}::"))
+    return _code(short_id(str(line["id"])))
 
 
 def _code(text: str, columns: int = 0) -> str:

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.runner.resources import write_text
+
 FOLDER = Path("conformance") / "results"
 PAGES = Path("build") / "pages"
 RUNS = "runs"
@@ -60,8 +62,7 @@ def save_recorded(root: Path, source: str, results: Any) -> Path:
 def write_results_page(root: Path, name: str, text: str) -> Path:
     """Write a page about results, whose links are relative to docs/, below the checkout's build folder."""
     path = root / PAGES / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_LINK.sub(lambda link: _placed(root, link), text), encoding="utf-8")
+    write_text(path, _LINK.sub(lambda link: _placed(root, link), text))
     return path
 
 

@@ -87,3 +87,9 @@ def commit_of(folder: Path) -> str:
     """The commit that is checked out."""
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True)  # noqa: S607
     return done.stdout.strip()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -19,9 +19,9 @@ from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.junit import write_junit
 from hudi_conformance.runner.plain_text import counted
-from hudi_conformance.runner.publishing import badge, markdown_summary, write_text
+from hudi_conformance.runner.publishing import badge, markdown_summary
 from hudi_conformance.runner.reading_clauses import ClauseBook
-from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.runner.resources import CorpusError, write_text
 from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter, RunResults, read_results
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.scores import NO_REQUIREMENTS, Requirements

@@ -181,7 +181,7 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
     refuse_copy_on_write(snapshot, "compacted")
     least = work.options.number(_THRESHOLD)
     found = candidates(work, snapshot)
-    could = tuple(one for one in found.slices if not _has_gap(work.storage, one, snapshot))
+    could = tuple(one for one in found.slices if not _has_gap(one, snapshot))
     taken = _with_enough(work, snapshot, could, least)
     if not taken:
         return None
@@ -209,20 +209,21 @@ def _was_log_compaction(instant: Instant) -> bool:
     return any(".logcompaction." in path.rpartition("/")[2] for path in instant.files.values())
 
 
-def _has_gap(storage: Storage, one: FileSlice, snapshot: Snapshot) -> bool:
+def _has_gap(one: FileSlice, snapshot: Snapshot) -> bool:
     """Whether a write that began before the newest log may still put a block between those that are there.
 
-    In version 6 blocks are in the order in which they were appended, but the log of a write that aborts is taken back.
+    In version 6 blocks are in the order in which they were appended: what completes later is not before them.
 
     Clauses: LC-003.
     """
-    pending = [one.requested for one in snapshot.timeline.pending("deltacommit")]
-    if not pending:
-        return False
     if not snapshot.configuration.has_completion_times:
-        theirs = replace(snapshot.visibility, visible=frozenset(pending), first=None)
-        return bool(scan_logs(storage, one.log_files, theirs).blocks)
-    return max(_instants(one), default="") > min(pending)
+        return False
+    pending = _pending(snapshot)
+    return bool(pending) and max(_instants(one), default="") > min(pending)
+
+
+def _pending(snapshot: Snapshot) -> frozenset[str]:
+    return frozenset(one.requested for one in snapshot.timeline.pending("deltacommit"))
 
 
 def _instants(one: FileSlice) -> list[str]:
@@ -233,11 +234,14 @@ def _instants(one: FileSlice) -> list[str]:
 def _with_enough(work: TableWork, snapshot: Snapshot, slices: Sequence[FileSlice], least: int) -> tuple[FileSlice, ...]:
     """The slices with enough log files or blocks, and no partial updates; one job on Spark.
 
-    Partial updates need the row below to become one: they stay as they are until a compaction.
+    Partial updates need the row below to become one: they stay as they are until a compaction. Nor are slices of
+    version 6 chosen that hold a block of a pending write, whose log goes where it aborts.
 
-    Clauses: LC-008, LF-025.
+    Clauses: LC-003, LC-008, LF-025.
     """
-    counting = _Counting(work.storage, snapshot.visibility)
+    pending = frozenset[str]() if snapshot.configuration.has_completion_times else _pending(snapshot)
+    theirs = replace(snapshot.visibility, visible=pending, first=None) if pending else None
+    counting = _Counting(work.storage, snapshot.visibility, theirs)
 
     def size_of(numbered: tuple[int, FileSlice]) -> int:
         return bytes_to_read(work.storage, numbered[1].log_files)
@@ -253,18 +257,20 @@ def _with_enough(work: TableWork, snapshot: Snapshot, slices: Sequence[FileSlice
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    """Counts the blocks of a slice that count."""
+    """Counts the blocks of a slice that count; `pending` sees those of writes whose logs may go."""
 
     storage: Storage
     visibility: Visibility
+    pending: Visibility | None
 
     def __call__(self, numbered: tuple[int, FileSlice], identity: TaskIdentity) -> pa.Table:
-        """Number of the slice, of its blocks, and whether all of them hold whole rows."""
+        """Number of the slice, of its blocks, and whether all of them hold whole rows and will stay."""
         del identity
         number, one = numbered
         blocks = scan_logs(self.storage, one.log_files, self.visibility).blocks
-        whole = not any(is_partial(block) for block in blocks)
-        return pa.table([[number], [len(blocks)], [whole and bool(blocks)]], schema=_COUNTED)
+        stays = self.pending is None or not scan_logs(self.storage, one.log_files, self.pending).blocks
+        whole = bool(blocks) and stays and not any(is_partial(block) for block in blocks)
+        return pa.table([[number], [len(blocks)], [whole]], schema=_COUNTED)
 
 
 def _appending(shared: Shared) -> Appending:

@@ -39,7 +39,7 @@ def may_get_a_gap(view: View, found: FileSlice) -> bool:
     writing = {one.requested for one in pending if one.action is Action.DELTA_COMMIT}
     if view.configuration.rules.logs_name_their_slice:
         return bool(effective_blocks(found.log_files, writing.__contains__))
-    return any(one < max((log.instant for log in found.log_files), default="") for one in writing)
+    return bool(writing) and min(writing) < max((log.instant for log in found.log_files), default="")
 
 
 def holds_enough(view: View, found: FileSlice, enough: int) -> bool:
@@ -47,7 +47,8 @@ def holds_enough(view: View, found: FileSlice, enough: int) -> bool:
 
     Clauses: LC-008.
     """
-    return (counting := len(blocks_of(view, found))) > 0 and max(len(found.log_files), counting) >= enough
+    counting = len(blocks_of(view, found))
+    return counting > 0 and max(len(found.log_files), counting) >= enough
 
 
 def blocks_of(view: View, found: FileSlice) -> tuple[Change, ...]:

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 
 from hudi_conformance.corpus.table_shapes import COLUMNS, Step, TableShape, WriteCase
 from hudi_conformance.interop.fuzzing.column_values import dated_partitions
-from hudi_conformance.interop.fuzzing.service_steps import (
-    ARCHIVES,
-    CLEANS,
-    CLUSTERS,
-    COMPACTS,
-    FAILED_WRITES,
-    METADATA,
-    PLANS,
-    is_service,
-)
+from hudi_conformance.interop.fuzzing.service_steps import FAILED_WRITES, INLINE, METADATA, is_service
 from hudi_conformance.interop.fuzzing.strategies import COUNTER, LEFT_OUT, MERGER, PAYLOAD, WIDENED
 
 _COMPLEX = "composite: "
@@ -79,7 +70,7 @@ def values_of(case: WriteCase) -> Iterator[Value]:
         yield "other columns", types[name]
     for name in sorted({*_OPTIONS} & configs.keys()):
         yield "write option", f"{name.removeprefix('hoodie.')} {configs[name]}"
-    for name in (one for one in (COMPACTS, CLUSTERS, CLEANS, ARCHIVES, *PLANS) if configs.get(one) == "true"):
+    for name in (one for one in INLINE if configs.get(one) == "true"):
         yield "service of writers", name.removeprefix("hoodie.")
     yield "failed writes", configs.get(FAILED_WRITES, "EAGER")
     for step in case.steps:

@@ -33,6 +33,7 @@ COMPACTS, CLUSTERS, CLEANS, ARCHIVES = (
 # Whether a write of a batch plans what `hoodie.clustering.async.enabled` requests is open (CP-015).
 PLANS: Final = ("hoodie.compact.schedule.inline", "hoodie.clustering.schedule.inline")
 """Services of writers: carried out after each write, and only planned."""
+INLINE: Final = (COMPACTS, CLUSTERS, CLEANS, ARCHIVES, *PLANS)
 _POLICIES: Final[Mapping[str, Mapping[str, str]]] = {
     "KEEP_LATEST_FILE_VERSIONS": {"hoodie.clean.fileversions.retained": "1"},
     "KEEP_LATEST_BY_HOURS": {"hoodie.clean.hours.retained": "1"},
@@ -192,7 +193,7 @@ def drawn_inline(choices: Choices, shape: TableShape) -> dict[str, str]:
 
 def runs_inline(shape: TableShape, *services: str) -> bool:
     """Whether writers run one of these services after their writes, or plan it."""
-    return any(shape.configs.get(key) == "true" for key in services or (COMPACTS, CLUSTERS, CLEANS, ARCHIVES, *PLANS))
+    return any(shape.configs.get(key) == "true" for key in services or INLINE)
 
 
 def _indexes(change: str, shape: TableShape) -> list[Mapping[str, Any]]:

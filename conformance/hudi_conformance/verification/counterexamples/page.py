@@ -12,6 +12,7 @@ from hudi_conformance.drawing.svg import legal
 from hudi_conformance.drawing.templating import resource, templates
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.drawing.timeline_style import embedded_style
+from hudi_conformance.runner.resources import write_text
 from hudi_conformance.verification.counterexamples.bars import short_time
 from hudi_conformance.verification.counterexamples.behaviour import Behaviour
 from hudi_conformance.verification.counterexamples.picture import LANE_STYLE, behaviour_svg
@@ -26,8 +27,7 @@ def write_behaviour(behaviour: Behaviour, file: Path) -> Path:
         OSError: the file cannot be written.
 
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(behaviour_page(behaviour), encoding="utf-8")
+    write_text(file, behaviour_page(behaviour))
     return file
 
 

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from hudi_conformance.drawing.svg import legal
 from hudi_conformance.drawing.templating import templates
+from hudi_conformance.runner.resources import write_text
 from hudi_conformance.verification.counterexamples.page import POLICY, behaviour_body, page_style
 from hudi_conformance.verification.impact.comparing import HOLDS, Impact
 from hudi_conformance.verification.impact.console import difference_lines, summary, touched_lines
@@ -18,8 +19,7 @@ def write_page(impact: Impact, file: Path) -> Path:
         OSError: the file cannot be written.
 
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(impact_page(impact), encoding="utf-8")
+    write_text(file, impact_page(impact))
     return file
 
 
