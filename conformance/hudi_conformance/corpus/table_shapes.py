@@ -21,6 +21,8 @@ COLUMNS: Columns = (
     ("fare", "float64"),
     ("note", "string"),
 )
+MARK = ("_hoodie_is_deleted", "boolean")
+"""A column by which rows delete their keys (MG-008)."""
 SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
 """Zero in every case: where a new key goes, and so what is in base files alone, must not depend on sizes of files."""
 _PAYLOADS = {

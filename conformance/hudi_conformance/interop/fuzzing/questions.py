@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_adapter.values import encode_value
 
-from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
+from hudi_conformance.corpus.table_shapes import MARK, SMALL_FILE_LIMIT, TableShape, WriteCase
 from hudi_conformance.interop.fuzzing.service_steps import ARCHIVES, CLUSTERS, METADATA, OLDEST, runs_inline
 
 _EARLIEST = "earliest"
@@ -113,7 +113,7 @@ def _state(case: WriteCase) -> Iterator[Question]:
     if not archives or shape.configs.get(METADATA) != "true":
         # How far archival goes depends on a metadata table, which not all sides keep.
         yield Question("list_timeline")
-    if _files_are_settled(shape) and not _leaves_unlisted_logs(case):
+    if _files_are_settled(shape) and not (_leaves_unlisted_logs(case) or _marks_rows(case)):
         yield Question("list_file_slices")
 
 
@@ -121,6 +121,17 @@ def _leaves_unlisted_logs(case: WriteCase) -> bool:
     """Whether a log of version 6 may be there that no list has: who reads the list may give its version once more."""
     listed = case.shape.version == OLDEST and case.shape.configs.get(METADATA) == "true"
     return listed and any(step.phases for step in case.steps)
+
+
+def _marks_rows(case: WriteCase) -> bool:
+    """Whether rows are marked as deleted: whether one without a key to delete opens a file group is open."""
+    return any(
+        row[place] is True
+        for step in case.steps
+        for place, column in enumerate(step.columns)
+        if column == MARK
+        for row in step.rows or ()
+    )
 
 
 def _files_are_settled(shape: TableShape) -> bool:

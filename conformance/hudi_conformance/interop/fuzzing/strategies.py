@@ -8,7 +8,7 @@ from typing import Any
 from hudi_adapter.values import encode_value
 from hypothesis import strategies as st
 
-from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Columns, Step, TableShape, WriteCase
+from hudi_conformance.corpus.table_shapes import COLUMNS, MARK, SMALL_FILE_LIMIT, Columns, Step, TableShape, WriteCase
 from hudi_conformance.corpus.writing.shapes import SEVERAL_WRITERS, SHARED_LOCK
 from hudi_conformance.interop.fuzzing.column_values import (
     DATED,
@@ -41,7 +41,6 @@ _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
 _WIDER = {("short", "int32"): "int64", ("narrow", "float32"): "float64"}
 LEFT_OUT, WIDENED = "hoodie.write.set.null.for.missing.columns", "hoodie.schema.on.read.enable"
-_MARK = ("_hoodie_is_deleted", "boolean")
 # At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
 _STEPS = {False: (6, 75), True: (12, 88)}
 _NEARLY_ALWAYS = 97
@@ -133,7 +132,7 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     shape = _shape(choices, limits)
     marked = limits.marked_rows and choices.chance(40)
     once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
-    columns = (*shape.columns, _MARK) if marked else shape.columns
+    columns = (*shape.columns, MARK) if marked else shape.columns
     may_double = not (once or fills_small_files(shape))
     writes = Writes(choices, shape, limits, may_double=may_double, one_place=once, columns=columns)
     if limits.typed_columns:
@@ -372,7 +371,7 @@ class Writes:
         drawn = self._rearranged(drawn) if evolves else drawn
         self.served.wrote(number + 1, self.held, self.doubled)
         # A write that deletes begins a bucket with several blocks, or with none.
-        marks = self._forms_are_free() and _MARK in self.columns
+        marks = self._forms_are_free() and MARK in self.columns
         self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
 
@@ -381,7 +380,7 @@ class Writes:
         if not step.rows or step.operation in {"partial_update", "delete"}:
             return step
         merged = self.shape.properties.get(f"{_MERGED}.columns", "").split(",")
-        needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering, _MARK[0], *merged}
+        needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering, MARK[0], *merged}
         free = [place for place, (name, _) in enumerate(step.columns) if name not in needed]
         missing = self.choices.some(free, 1, 2) if self.choices.chance(35) else []
         places = [place for place in range(len(step.columns)) if place not in missing]
@@ -479,7 +478,7 @@ class Writes:
         # A key that comes to another partition is unknown there.
         there = [row for row in rows if self.held.get(self._key(row)) == self._place(row)]
         self._remember(rows, may_double=inserts or replaces)
-        if operation == "upsert" and _MARK in self.columns:
+        if operation == "upsert" and MARK in self.columns:
             self._mark(there if self._forms_are_free() else rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
 
@@ -511,7 +510,7 @@ class Writes:
         """Some rows delete, in time or late."""
         for row in rows:
             if self.choices.chance(30):
-                row[_MARK[0]] = True
+                row[MARK[0]] = True
                 self.marked.add(self._key(row))
                 self._leave_alone(self._key(row))
 
@@ -643,7 +642,7 @@ class Writes:
             "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
             "short": lambda: choices.one([None, -7, 2**31 - 1]),
             "narrow": lambda: choices.one([None, 0.5, -2.25]),
-            _MARK[0]: lambda: choices.one([None, False]),
+            MARK[0]: lambda: choices.one([None, False]),
             **{name: one_of(own) for name, own in self.values.items()},
         }
         return {name: value() for name, value in values.items() if name in names}
