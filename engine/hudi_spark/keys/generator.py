@@ -123,7 +123,9 @@ def refuse_unsafe(path: str) -> None:
 
     """
     folders = path.split("/")
-    hint = "correct the rows, or create the table with hoodie.datasource.write.partitionpath.urlencode"
+    hint = "correct the rows"
+    if any(sign in path for sign in "/:\0"):
+        hint += ", or create the table with hoodie.datasource.write.partitionpath.urlencode"
     if {"", ".", ".."} & set(folders) or folders[0] == _METADATA_FOLDER or "\0" in path:
         message = f"the partition path {path!r} does not lead to a folder of the table's own"
         raise HudiError(Reason.PATH_ESCAPES_TABLE, "SL-007", message, path, hint=hint)
