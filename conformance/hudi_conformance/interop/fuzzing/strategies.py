@@ -389,19 +389,13 @@ class Writes:
         return replace(step, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in step.rows))
 
     def _interrupted(self, number: int) -> Step:
-        """A write that does not complete in its step: its process dies, or completes it later.
-
-        One that completes later upserts what is there where it is: whether others were in its way changes no key.
-        """
-        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        """A write that does not complete in its step: its process dies, or completes it later."""
         # Whether a write that is committed by itself is followed by services is open (CP-015): the model runs none.
         several = failed_writes_policy(self.shape) == "LAZY" and not runs_inline(self.shape)
-        if several and free and not self.served.pending and self.choices.chance(60):
-            rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
-            for row in rows:
-                row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+        if several and not self.served.pending and self.choices.chance(60):
+            drawn = self._late(self._operation(number))
             self.served.pending = number + 1
-            return Step("upsert", self.columns, tuple(map(self._values, rows)), phases=_STAGED)
+            return replace(drawn, phases=_STAGED)
         if self.served.pending:
             # The process that died would be that of the write that waits.
             return self._write(number)
@@ -410,6 +404,24 @@ class Writes:
         self.held, self.homes, self.doubled, self.marked = known
         self.served.failed.append(number + 1)
         return replace(drawn, phases=self.choices.one((_STAGED, _STAGED, _STARTED)), crashes=True)
+
+    def _late(self, operation: str) -> Step:
+        """A write that completes after others, or never: what it brings or deletes is there or not.
+
+        An upsert changes rows where they are.
+        """
+        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        if operation in {"upsert", "partial_update"} and free:
+            rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
+            for row in rows:
+                row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+            return Step("upsert", self.columns, tuple(map(self._values, rows)))
+        held, doubled = dict(self.held), set(self.doubled)
+        drawn = self.of_operation(operation if free else "insert")
+        unsure = {key for key in {*held, *self.held} if held.get(key) != self.held.get(key)}
+        self.doubled |= doubled | self.held.keys() - held.keys()
+        self.held, self.marked = {**self.held, **held}, self.marked | unsure
+        return drawn
 
     def of_operation(self, operation: str) -> Step:
         """The next step, of this operation; another one where there is nothing yet for it to work on."""
