@@ -98,6 +98,10 @@ def save(
     """
     given = GivenOptions.of(options)
     given.check_write()
+    if not hasattr(frame, "sparkSession"):
+        raise refusal(
+            f"the rows are of type {type(frame).__name__}", "give a DataFrame; write_arrow takes Arrow tables"
+        )
     spark = frame.sparkSession
     refuse_connect(spark)
     use_same_python(spark)

@@ -1,11 +1,15 @@
 """What `CALL` runs and what FROM may call, by the names, arguments and columns that they have in Apache Hudi."""
 
 import difflib
+import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hudi_format.metadata.codec import raw_metadata_record
+from hudi_format.metadata.records import ColumnStats, MetadataRecord
+from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
@@ -14,7 +18,16 @@ from hudi_spark.options import refusal
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.running import clustering_configs
 from hudi_spark.table import HudiTable, NamedTable, session_storage
-from hudi_spark.table_state import GivenInstants, full_timeline, load_commits, load_table
+from hudi_spark.table_state import (
+    FileSlice,
+    GivenInstants,
+    NoMetadata,
+    committed_slices,
+    full_timeline,
+    load_commits,
+    load_table,
+    open_metadata_table,
+)
 from hudi_spark.write import Outcome
 
 if TYPE_CHECKING:
@@ -384,10 +397,83 @@ def _query_timeline(call: _Call, given: Sequence[str]) -> "DataFrame":
     return call.spark.createDataFrame(rows, columns)
 
 
+def _filesystem_view(call: _Call, given: Sequence[str]) -> "DataFrame":
+    """Every file slice that storage has, with the sizes of its files in bytes; -1 for a base file that is not there."""
+    pattern = given[0].strip("/").split("/") if given and given[0].strip("/") else None
+    if pattern and set("{}\\") & set(given[0]):
+        raise refusal(f"the sub path {given[0]!r} has braces or a backslash", "it may have *, ? and [...]")
+    storage = session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        by_partition: dict[str, list[FileSlice]] = {}
+        for one in committed_slices(storage):
+            parts = one.partition.split("/")
+            if pattern is None or (len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))):
+                by_partition.setdefault(one.partition, []).append(one)
+        rows = []
+        for partition, slices in by_partition.items():
+            sizes = {file.path: file.size for file in storage.list_files(partition, recursive=False)}
+            for one in slices:
+                # Releases call those logs scheduled that are named after the slice.
+                named = f"_{one.base_instant}.log."
+                logs = [(named in path, sizes.get(path, 0)) for path in one.log_files]
+                scheduled = sum(size for is_named, size in logs if is_named)
+                base = f"{storage.base}/{one.base_file}" if one.base_file else ""
+                size, of_logs = sizes.get(one.base_file or "", -1), sum(size for _, size in logs)
+                place = (one.file_id, partition, one.base_instant, base, size)
+                rows.append((*place, len(logs), of_logs, scheduled, of_logs - scheduled))
+    columns = (
+        "File_ID string, Partition_Path string, Base_Instant_Time string, Base_File_Path string, "
+        "Base_File_Size bigint, Log_File_Count bigint, Log_File_Size bigint, "
+        "Log_File_Scheduled bigint, Log_File_Unscheduled bigint"
+    )
+    return call.spark.createDataFrame(rows, columns)
+
+
+_BOUNDS: Final = ("minValue", "maxValue")
+_METADATA: Final = (
+    "key string, type int, filesystemMetadata map<string, struct<size: bigint, isDeleted: boolean>>, "
+    "BloomFilterMetadata struct<type: string, timestamp: string, bloomFilter: binary, isDeleted: boolean>, "
+    "ColumnStatsMetadata struct<fileName: string, columnName: string, minValue: string, maxValue: string, "
+    "valueCount: bigint, nullCount: bigint, totalSize: bigint, totalUncompressedSize: bigint, isDeleted: boolean, "
+    "isTightBound: boolean, valueType: struct<typeOrdinal: int, additionalInfo: string>>, "
+    "recordIndexMetadata struct<partitionName: string, fileIdHighBits: bigint, fileIdLowBits: bigint, fileIndex: int, "
+    "fileId: string, instantTime: bigint, fileIdEncoding: int, position: bigint>, "
+    "SecondaryIndexMetadata struct<isDeleted: boolean>"
+)
+
+
+def _metadata(call: _Call, _: Sequence[str]) -> "DataFrame":
+    """The records of all indexes of the metadata table, merged; bounds of statistics as text."""
+    storage = session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        found = open_metadata_table(storage, *load_table(storage))
+        if isinstance(found, NoMetadata):
+            hint = "the next write with hoodie.metadata.enable makes one"
+            raise HudiError(Reason.CONFIG_INVALID, "MT-007", f"no metadata table to read: {found.why}", hint=hint)
+        readers = [one for index in found.partitions() for one in found.indexes[index].groups]
+        rows = [_metadata_row(record) for one in readers for record in one.records().values()]
+    from pyspark.sql.types import _parse_datatype_string  # noqa: PLC0415 - pyspark is optional
+
+    kind = _parse_datatype_string(_METADATA)
+    return call.spark.createDataFrame([tuple(row.get(name) for name in kind.names) for row in rows], kind)
+
+
+def _metadata_row(record: MetadataRecord) -> dict[str, Any]:
+    row = raw_metadata_record(record)
+    if isinstance(record.content, ColumnStats):
+        stats = record.content
+        bounds = (plain_value(one, stats.value_type) for one in (stats.minimum, stats.maximum))
+        texts = [None if one is None else str(one) for one in bounds]
+        row["ColumnStatsMetadata"] = {**row["ColumnStatsMetadata"], **dict(zip(_BOUNDS, texts, strict=True))}
+    return row
+
+
 FUNCTIONS: Final[Mapping[str, _Function]] = {
     "hudi_table_changes": _Function("(table or path, 'latest_state' or 'cdc', begin[, end])", 3, 4, _table_changes),
     "hudi_query": _Function("(table or path, 'snapshot' or 'read_optimized')", 2, 2, _query),
     "hudi_query_timeline": _Function("(table or path[, 'true' for archived actions too])", 1, 2, _query_timeline),
+    "hudi_filesystem_view": _Function("(table or path[, partitions, as 'city=*'])", 1, 2, _filesystem_view),
+    "hudi_metadata": _Function("(table or path)", 1, 1, _metadata),
 }
 """Those of Hudi's that read a table; `hudi_sql` has them in FROM."""
 
@@ -401,7 +487,7 @@ def called_function(spark: "SparkSession", node: Any, named: Callable[[str], Nam
         UnsupportedFeature: a function of Hudi's that is not there.
         HudiError: CONFIG_INVALID for other arguments; else as the query.
 
-    Clauses: IN-001, IN-002, CD-001, RD-009, TL-004.
+    Clauses: IN-001, IN-002, CD-001, RD-004, RD-009, TL-004, MT-018.
 
     """
     name = node.name.lower()

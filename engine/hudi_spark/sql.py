@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from hudi_spark.datasource import GivenOptions
+from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import call_procedure, outcome_frame
 from hudi_spark.schema import avro_of_arrow
@@ -28,7 +29,6 @@ from hudi_spark.sql_tables import (
     DIALECT,
     INSERTS,
     OVERWRITES,
-    STATEMENTS,
     Merge,
     SessionTables,
     Target,
@@ -36,6 +36,7 @@ from hudi_spark.sql_tables import (
     aligned,
     assigned,
     expressions,
+    no_statement,
     own_columns,
     parsed,
     tick,
@@ -88,7 +89,7 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
         return session.query(tree)
     carry_out = carried.get(type(tree))
     if carry_out is None:
-        raise unsupported(f"{first.upper()} is no statement of hudi_sql", f"it has {STATEMENTS}; call spark.sql")
+        raise no_statement(text)
     return carry_out(tree)
 
 
@@ -112,12 +113,19 @@ class _Session:
         """A new table, with the rows of a query where there is one; or a name for one that is there."""
         exp = expressions()
         if tree.args.get("kind") != "TABLE" or tree.args.get("replace"):
-            raise unsupported(f"CREATE {tree.args.get('kind')}", "call HudiTable.create_index, or spark.sql")
+            raise _no_creation(tree)
         _refuse_further(tree, {"kind", "exists", "properties", "expression"}, "give columns, or AS SELECT")
         schema = tree.this if isinstance(tree.this, exp.Schema) else None
         node = schema.this if schema else tree.this
         stated = _Stated.of(tree)
         named = self._new(node, stated)
+        known = self._tables.named(node) if named.name and not stated.location else None
+        if known is not None and HudiTable.exists(self.spark, known.path):
+            if tree.args.get("exists"):
+                return outcome_frame(self.spark, "CREATE_TABLE")
+            if known.path != named.path:
+                message = f"{named.name} is the name of the table in {known.path}"
+                raise refusal(message, "take another name, or give LOCATION to let the name stand for another table")
         if HudiTable.exists(self.spark, named.path):
             if schema is not None and not tree.args.get("exists"):
                 raise refusal(f"there is a table in {named.path}", "leave the columns out to give it a name")
@@ -385,6 +393,14 @@ def _in_table(change: dict[str, Any], target: Target) -> dict[str, Any]:
     last = target.fields.names[len(target.fields.names) - len(target.partitions) :]
     placed = {"first", "after", "before"} & change.keys()
     return change if placed or not last or last != list(target.partitions) else {**change, "before": last[0]}
+
+
+def _no_creation(tree: Any) -> UnsupportedFeature:
+    kind = str(tree.args.get("kind"))
+    if kind == "TABLE":
+        return unsupported("CREATE OR REPLACE TABLE", "INSERT OVERWRITE the table, or remove its folder first")
+    hint = "call HudiTable.create_index" if kind == "INDEX" else "call spark.sql"
+    return unsupported(f"CREATE {kind}", hint)
 
 
 def _refuse_further(tree: Any, known: set[str], hint: str) -> None:

@@ -62,6 +62,9 @@ def parsed(text: str) -> Any:
     try:
         trees = [one for one in parse(moved[1] + " TYPE INT" if moved else text, read=DIALECT) if one is not None]
     except SqlglotError as error:
+        if found := _WITH_OPTIONS.match(text):
+            hint = "leave WITH out: a name has its path, else write hudi.`lake/fares`; SET gives options"
+            raise unsupported(f"{found[0].strip()}...) in hudi_sql", hint) from error
         message = " ".join(re.sub(r"\x1b\[\d+m", "", str(error)).split())
         raise refusal(f"the statement does not parse: {message}", "check it against Spark's SQL") from error
     finally:
@@ -71,7 +74,7 @@ def parsed(text: str) -> Any:
     if moved:
         trees[0].set("moved", (moved[2].lower(), moved[3]))
     if isinstance(trees[0], exp.Command):
-        raise unsupported(f"{text.strip()[:60]!r} is no statement of hudi_sql", f"it has {STATEMENTS}; call spark.sql")
+        raise no_statement(text)
     return trees[0]
 
 
@@ -80,6 +83,30 @@ _MOVE: Final = re.compile(
     r"\s*(alter\s+table\s+\S+\s+(?:alter|change)\s+(?:column\s+)?\S+)\s+(first|after)(?:\s+(\S+?))?\s*;?\s*",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+# An INSERT with options, as Spark has it for formats in Python.
+_WITH_OPTIONS: Final = re.compile(r"\s*insert\s+(?:into|overwrite)\s+(?:table\s+)?\S+\s+with\s*\(", re.IGNORECASE)
+_INSTEAD: Final[Mapping[str, str]] = {
+    "TRUNCATE": "DELETE FROM the table, or call HudiTable.insert_overwrite_table with no rows",
+    "DROP TABLE": "remove the table's folder; the name goes with the session",
+    "CREATE INDEX": "call HudiTable.create_index",
+    "DROP INDEX": "call HudiTable.drop_index",
+    "SHOW INDEXES": "HudiTable.info lists what the table has",
+    "SHOW PARTITIONS": "SELECT DISTINCT Partition_Path FROM hudi_filesystem_view('lake/fares')",
+    "DESCRIBE": "spark.sql describes a name, HudiTable.info the table",
+    "EXPLAIN": "call explain on the DataFrame, or HudiTable.explain",
+    "OPTIMIZE": "CALL run_clustering(table => 'lake/fares')",
+    "VACUUM": "CALL run_clean(table => 'lake/fares')",
+}
+
+
+def no_statement(text: str) -> UnsupportedFeature:
+    """The error of a statement that is none of `hudi_sql`, with what does the same where something does."""
+    words = " ".join(text.upper().replace("DESC ", "DESCRIBE ", 1).split())
+    hint = next((hint for start, hint in _INSTEAD.items() if words.startswith(start)), "")
+    message = f"{' '.join(text.split())[:60]!r} is no statement of hudi_sql"
+    return unsupported(message, hint or f"it has {STATEMENTS}; call spark.sql")
 
 
 def unsupported(message: str, hint: str) -> UnsupportedFeature:

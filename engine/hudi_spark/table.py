@@ -529,7 +529,11 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
     """
     refuse_connect(spark)
     # Each setting that is asked for is a round trip to Java; those of object stores concern no local path.
-    settings = {} if is_local(path) else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+    settings = (
+        {}
+        if not isinstance(path, str) or is_local(path)
+        else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+    )
     return table_storage(path, {**settings, **(storage_options or {})})
 
 

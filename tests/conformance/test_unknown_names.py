@@ -39,6 +39,7 @@ MISSPELT = {
     "list --table-version 7": "",
     "new-adapter x --language pyt": "python",
     "specs Recover": "Recovery",
+    "new-adapter x": "",
 }
 
 

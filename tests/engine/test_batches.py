@@ -1,6 +1,7 @@
 """Tables as streams of record batches."""
 
 import itertools
+import os
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,37 @@ def test_a_table_object_is_a_new_stream_each_time(spark: Any, tmp_path: Path):
     assert pd.DataFrame.from_arrow(table).to_dict("list") == whole.to_pydict()
     write_arrow(tmp_path / "t", rows([30]))
     assert pa.table(table).num_rows == whole.num_rows + 1
+
+
+def test_what_is_no_path_is_refused_by_name(tmp_path: Path):
+    """Also where a folder of the process would stand for an empty one; whatever has a path of its own is one."""
+    for given, shown in ((None, "NoneType"), (b"x", "bytes"), (3, "int"), ("", "is empty")):
+        with pytest.raises(HudiError, match=f"NOT_A_TABLE.*{shown}"):
+            read_arrow(given)  # type: ignore[arg-type]
+    path = table_of(tmp_path / "a b%20c %")
+    with os.scandir(tmp_path) as found:
+        assert read_arrow(next(found)).num_rows == read_arrow(path.as_uri()).num_rows  # type: ignore[arg-type]
+
+
+def test_arguments_of_another_kind_are_refused_by_name(tmp_path: Path):
+    path = table_of(tmp_path / "t")
+    with pytest.raises(HudiError, match=r"CONFIG_INVALID.*columns=\['fare'\]"):
+        read_arrow(path, columns="fare")
+    with pytest.raises(HudiError, match=r"CONFIG_INVALID.*options are a list"):
+        write_arrow(path, rows([]), configs=["hoodie.index.type"])  # type: ignore[arg-type]
+
+
+def test_an_index_without_a_name_does_not_become_a_column(tmp_path: Path):
+    """As pandas leaves one behind where rows were filtered; without it, or with its name, the rows are written."""
+    schema = pa.schema([("id", pa.string()), ("fare", pa.float64())])
+    create_arrow(tmp_path / "t", TableDefinition("t", schema, record_key=("id",)))
+    frame = pd.DataFrame({"id": ["a", "b", "c", "d"], "fare": [1.0, 2.0, 3.0, 4.0]})
+    chosen = frame[frame.fare != 3.0]  # type: ignore[attr-defined]
+    for given in (chosen, pa.Table.from_pandas(chosen)):
+        with pytest.raises(HudiError, match=r"CONFIG_INVALID.*reset_index"):
+            write_arrow(tmp_path / "t", given)
+    assert read_arrow(tmp_path / "t").num_rows == 0
+    write_arrow(tmp_path / "t", chosen.reset_index(drop=True))
+    assert read_arrow(tmp_path / "t").to_pydict() == {"id": ["a", "b", "d"], "fare": [1.0, 2.0, 4.0]}
+    write_arrow(tmp_path / "t", chosen.rename_axis("place"))
+    assert sorted(read_arrow(tmp_path / "t")["place"].to_pylist()) == [0, 1, 3]

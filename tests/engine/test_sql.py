@@ -197,6 +197,12 @@ FUNCTIONS: Final = (
     "select id, fare from hudi_query('{name}', 'read_optimized')",
     "select * from hudi_query_timeline('{name}')",
     "select action, state from hudi_query_timeline('{path}', 'true') where total_records_written > 1",
+    (
+        "select file_id, partition_path, base_instant_time, base_file_path like '%.parquet', base_file_size,"
+        " log_file_count, log_file_size, log_file_scheduled, log_file_unscheduled"
+        " from hudi_filesystem_view('{name}', 'city*')"
+    ),
+    "select count(*) from hudi_filesystem_view('{path}', 'fare*')",
 )
 
 
@@ -370,8 +376,14 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
     [
         ("selec 1", "does not parse|no statement"),
         ("select 1; select 2", "2 statements"),
-        ("drop table kept", "no statement of hudi_sql"),
-        ("truncate table kept", "no statement of hudi_sql"),
+        ("drop table kept", "no statement of hudi_sql: remove the table's folder"),
+        ("truncate table kept", "no statement of hudi_sql: DELETE FROM"),
+        ("show partitions kept", "hudi_filesystem_view"),
+        ("show tables", "it has SELECT.*call spark.sql"),
+        ("insert into kept with (path = '{path}') values (1)", "leave WITH out"),
+        ("create or replace table kept (id int) using hudi", "INSERT OVERWRITE the table"),
+        ("create database kept", "CREATE DATABASE: call spark.sql"),
+        ("create table kept (id int) using hudi", "kept is the name of the table in"),
         ("create table u (id int) using parquet", "USING hudi"),
         ("create table u (id int) using hudi tblproperties (owner = 'me')", "is no property"),
         ("create table u (id int) using hudi tblproperties ('hoodie.recordkey' = 'id')", "no known option"),
@@ -414,7 +426,14 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("select * from kept version as of 3", "TIMESTAMP AS OF"),
         ("select * from kept timestamp as of 'yesterday'", "is no instant"),
         ("select * from hudi_table_change('kept', 'cdc', 'earliest')", "did you mean hudi_table_changes"),
-        ("select * from hudi_filesystem_view('kept')", "there are hudi_query, hudi_query_timeline, hudi_table_changes"),
+        (
+            "select * from hudi_0123456789_abcdef_0123456789('kept')",
+            "there are hudi_filesystem_view, hudi_metadata, hudi_query",
+        ),
+        ("select * from hudi_filesystem_view('kept', 'city={lima,oslo}')", "has braces"),
+        ("select * from hudi_metadata('kept', 'files')", "write hudi_metadata"),
+        ("select * from hudi_metadata('kept')", "no metadata table to read"),
+        ("select * from hudi_filesystem_view('{path}/none')", "NOT_A_TABLE"),
         ("select * from hudi_table_changes('kept', 'latest_state')", "write hudi_table_changes"),
         ("select * from hudi_table_changes('kept', 'newest', 'earliest')", "say latest_state or cdc"),
         ("select * from hudi_table_changes('kept', 'latest_state', 'yesterday')", "is no instant"),
@@ -507,6 +526,13 @@ def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], 
     shown = run("select File_Name, Total_Updated_Records_Written from hudi_query_timeline('t', 'true')").collect()
     assert [one[1] for one in shown] == [0, 1, 1]
     assert all((path / ".hoodie/timeline" / one[0]).is_file() for one in shown)
+    viewed = run("select base_file_path path, base_file_size size from hudi_filesystem_view('t')").collect()
+    assert {(Path(one.path), one.size) for one in viewed if one.path} == {
+        (one, one.stat().st_size) for one in path.glob("*/*.parquet")
+    }
+    for pattern, partitions in (("[k-m]*/", {"lima"}), ("*", {"lima", "oslo"}), ("lima/*", set()), ("l?m", set())):
+        found = run(f"select partition_path from hudi_filesystem_view('{{path}}', '{pattern}')").collect()
+        assert {one[0] for one in found} == partitions
     hudi_sql(spark, creation("copy", tmp_path / "copy"))
     run(
         f"""merge into copy using (select id, fare, ts, city from hudi_table_changes('t', 'latest_state', '{first}')) s
@@ -514,6 +540,45 @@ def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], 
     )
     assert run("select id, fare from copy order by id").collect() == [(1, 9.0), (2, 8.0)]
     assert run("select t.id from t, range(3) r where t.id = r.id").count() == 2
+
+
+def test_the_metadata_table_is_read_by_kind_of_record(spark: Any, tmp_path: Path):
+    """Files, statistics with bounds as text, and where keys live; as the other functions and the rows say."""
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "city",
+        "hoodie.metadata.index.column.stats.enable": "true",
+        "hoodie.metadata.index.column.stats.column.list": "fare",
+        "hoodie.metadata.record.index.enable": "true",
+    }
+    rows = [(1, "lima", 1.5), (2, "oslo", 2.5), (3, "oslo", 4.0)]
+    save(spark.createDataFrame(rows, "id int, city string, fare double"), tmp_path / "t", options)
+
+    def records(columns: str, kind: int) -> set[tuple[Any, ...]]:
+        text = f"select {columns} from hudi_metadata('{tmp_path / 't'}') where type = {kind}"
+        return {tuple(one) for one in hudi_sql(spark, text).collect()}
+
+    viewed = hudi_sql(spark, f"select * from hudi_filesystem_view('{tmp_path / 't'}')").collect()
+    files = {(one.Partition_Path, Path(one.Base_File_Path).name, one.Base_File_Size) for one in viewed}
+    assert records("explode(map_keys(filesystemMetadata))", 1) == {("lima",), ("oslo",)}
+    listed = "map_keys(filesystemMetadata)[0], map_values(filesystemMetadata)[0].size"
+    assert records(f"key, {listed}", 2) == files
+    bounds = "ColumnStatsMetadata.minValue, ColumnStatsMetadata.maxValue"
+    of_fares = [one for one in records(f"ColumnStatsMetadata.columnName, {bounds}", 3) if one[0] == "fare"]
+    assert sorted(of_fares) == [("fare", "1.5", "1.5"), ("fare", "2.5", "4.0")]
+    assert records("key, recordIndexMetadata.partitionName", 5) == {(str(id_), city) for id_, city, _ in rows}
+
+
+def test_a_name_that_stands_for_a_table_stays_where_it_is_created_if_not_exists(spark: Any, tmp_path: Path):
+    """Without a place: with one, the name stands for another table from then on."""
+    hudi_sql(spark, creation("once", tmp_path / "first"))
+    hudi_sql(spark, f"insert into once values {FILL}")
+    count = hudi_sql(spark, "select * from once").count()
+    hudi_sql(spark, "create table if not exists once (id int) using hudi")
+    assert hudi_sql(spark, "select * from once").count() == count > 0
+    hudi_sql(spark, creation("once", tmp_path / "second"))
+    assert hudi_sql(spark, "select * from once").count() == 0
 
 
 def test_a_registered_view_is_a_name_of_its_table(spark: Any, tmp_path: Path):

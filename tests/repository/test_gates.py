@@ -156,6 +156,7 @@ def test_the_hook_of_adapters_takes_the_files_of_the_suite_and_of_every_new_proj
         ),
         ('[[skip]]\nid = "v9/*"\nreason = ""\n', "'reason' is missing"),
         ('name = "a"\n', "'command' is missing"),
+        ('name = "a"\ncommand = "b"\nskps = "skips.toml"\n', "there is no key 'skps'; did you mean skips"),
         ("[[case", "Expected"),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from hudi_format.compat import tomllib
 
@@ -80,9 +80,15 @@ def _name_of(command: tuple[str, ...]) -> str:
     return re.sub(r"[^\w.-]", "_", words[1].removesuffix(".py") if interpreted else words[0])
 
 
+_KEYS: Final = ("name", "command", "language", "expected_failures", "skips", "in_process", "needs", "bundle")
+
+
 def _of_file(path: Path, root: Path, given: str, folder: Path | None) -> AdapterConfig:
     try:
         entry = tomllib.loads(path.read_text(encoding="utf-8"))
+        unknown = next((key for key in entry if key not in _KEYS), None)
+        if unknown is not None:
+            raise AdapterConfigError(f"{path.name}: there is no key {unknown!r}{nearest_words(unknown, _KEYS)}")
         _check_installed(entry)
         return AdapterConfig(
             name=str(entry["name"]),

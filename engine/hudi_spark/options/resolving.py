@@ -156,6 +156,8 @@ def resolve(*layers: Mapping[str, str]) -> Options:
 
 
 def _resolved(configs: Mapping[str, str]) -> Options:
+    if not hasattr(configs, "items"):
+        raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")
     catalogue = the_catalogue()
     stored = {name: str(value) for name, value in configs.items() if name.startswith(STORAGE_PREFIX)}
     rest = {name: str(value) for name, value in configs.items() if name not in stored}

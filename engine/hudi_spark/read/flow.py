@@ -3,6 +3,7 @@
 Planning composes flows out of pure functions over Arrow tables; only an executor knows where they run.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -117,6 +118,7 @@ class Executor(Protocol):
         """
 
 
+_UNNAMED_INDEX: Final = re.compile(r"__index_level_[0-9]+__")
 _HINT: Final = (
     "give an Arrow table, a RecordBatchReader, anything with __arrow_c_stream__, or an iterator of record batches"
 )
@@ -161,9 +163,21 @@ def arrow_rows(source: Any) -> pa.Table | Batches:
     """The rows of a source: a table where they can be read again, else batches.
 
     Raises:
-        HudiError: CONFIG_INVALID for what holds no rows of Arrow.
+        HudiError: CONFIG_INVALID for what holds no rows of Arrow, and for an index of pandas that has no name.
 
     """
+    rows = _rows_of(source)
+    # pandas hands it over as a column, which a write would add to the table for good.
+    index = [name for name in rows.schema.names if _UNNAMED_INDEX.fullmatch(name)]
+    if index and b"pandas" in (rows.schema.metadata or {}):
+        hint = "call frame.reset_index(drop=True) first, or give the index a name to store it"
+        raise HudiError(
+            Reason.CONFIG_INVALID, "OW-014", f"the rows have an index without a name: {index[0]}", hint=hint
+        )
+    return rows
+
+
+def _rows_of(source: Any) -> pa.Table | Batches:
     if isinstance(source, pa.Table):
         return source
     if isinstance(source, pa.RecordBatch):

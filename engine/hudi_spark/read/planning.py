@@ -133,6 +133,9 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot, *, unmerged
 
 def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
     """Clauses: MF-002."""
+    if isinstance(query.columns, str):
+        hint = f"give a list: columns=[{query.columns!r}]"
+        raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"columns is the text {query.columns!r}", hint=hint)
     selected = _usual_columns(query, columns) if query.columns is None else list(query.columns)
     meta = [name for name in META_FIELDS if query.meta_columns and name not in selected]
     for name in selected:

@@ -159,8 +159,11 @@ def table_storage(path: str | Path, options: Mapping[str, str] | None = None) ->
     Clauses: SL-001.
 
     """
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
+        message = "the path is empty" if isinstance(path, str) else f"the path is a {type(path).__name__}: {path!r}"
+        raise HudiError(Reason.NOT_A_TABLE, "SL-001", message, hint="give a text or a pathlib.Path")
     try:
-        return open_storage(path, options)
+        return open_storage(path if isinstance(path, str) else Path(path), options)
     except InvalidOption as error:
         hint = "the guide for data engineers lists the options of object stores"
         raise HudiError(Reason.CONFIG_INVALID, "SL-001", str(error), hint=hint) from error

@@ -37,6 +37,7 @@ from hudi_spark.table_state.slicing import (
     FileSlice,
     LogFile,
     SlicingRules,
+    all_slices,
     completion_times,
     latest_base_slice,
     latest_slice,
@@ -139,6 +140,23 @@ def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized), listed.source)
 
 
+@read_anew
+def committed_slices(storage: Storage) -> tuple[FileSlice, ...]:
+    """Every committed slice that storage has files of, also those that newer ones follow; no group that is replaced.
+
+    Raises:
+        HudiError, FormatError, UnsupportedFeature: as `load_snapshot`, but for files that are missing.
+
+    Clauses: RD-002, RD-003, RD-004, RD-008.
+
+    """
+    configuration, timeline = load_table(storage)
+    commits = load_commits(storage, timeline, None, "requested")
+    seen = visibility(timeline, None, "requested", undone_instants(storage, timeline))
+    listing = stored_files(storage)
+    return _Slices(storage, configuration, timeline, commits, seen, seen, RELEASED, listing).every()
+
+
 def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
     """Configuration and active timeline of a table; no content of the timeline is read.
 
@@ -200,6 +218,22 @@ class _Slices:
         self._refuse_missing(groups, chosen, replaced)
         self._refuse_lost_logs(chosen, lost)
         return tuple(chosen[id_] for id_ in sorted(chosen))
+
+    def every(self) -> tuple[FileSlice, ...]:
+        """All committed slices of the file groups that are not replaced, by partition and file id, the oldest first.
+
+        Logs of change data capture are among their logs, as releases count them.
+
+        Clauses: RD-003, RD-004, RD-005, RD-006, RD-008.
+        """
+        replaced = replaced_groups(self.commits)
+        listed = list_file_groups(self.storage, self.listing, change_logs=True)
+        groups = {id_: listed[id_] for id_ in sorted(listed) if self._is_read(id_, replaced)}
+        pending = pending_compactions(self.storage, self.timeline, self.counted.limit)
+        rules = self._rules(self._completions(groups, pending))
+        return tuple(
+            one for id_, group in groups.items() for one in all_slices(id_, group, pending.get(id_, ()), rules)
+        )
 
     def _is_read(self, id_: GroupId, replaced: frozenset[GroupId]) -> bool:
         return id_ not in replaced and (self.only is None or id_ in self.only)

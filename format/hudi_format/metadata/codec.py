@@ -92,6 +92,15 @@ def metadata_record(raw: Mapping[str, Any], key: str) -> MetadataRecord:
     return MetadataRecord(raw["key"] or key, kind, decode(content))
 
 
+def raw_metadata_record(record: MetadataRecord) -> dict[str, Any]:
+    """A record by the names of the schema, as `metadata_record` takes it; bounds are pairs of wrapper and value.
+
+    Clauses: MT-018.
+    """
+    name, _ = _CONTENTS[record.type]
+    return {"key": record.key, "type": int(record.type), name: _encode_content(record.content)}
+
+
 def encode_metadata_record(record: MetadataRecord, release: SchemaRelease = SchemaRelease.V1_1) -> bytes:
     """The bytes of a record, its key left blank; what a release's schema lacks is left out.
 
@@ -101,8 +110,7 @@ def encode_metadata_record(record: MetadataRecord, release: SchemaRelease = Sche
     Clauses: MT-018.
 
     """
-    name, _ = _CONTENTS[record.type]
-    raw = {"key": "", "type": int(record.type), name: _encode_content(record.content)}
+    raw = {**raw_metadata_record(record), "key": ""}
     stream = io.BytesIO()
     try:
         fastavro.schemaless_writer(stream, _writing(release), raw)
