@@ -579,6 +579,14 @@ def query_several_formats(table: WrittenTable) -> None:
     table.snapshot(
         "filtered", "rows of both formats are filtered alike", "BF-011 RD-012", "filter-ignored", filter=["n", "<", 40]
     )
+    for column in ("n", "city"):
+        table.snapshot(
+            f"{column}-alone",
+            "of both formats one column is read",
+            "BF-010 BF-011 RD-012",
+            "other-formats-unread",
+            columns=[column],
+        )
     first_commit(table)
     exact_request(table)
     file_slices(table, "oldest-base-file other-formats-unread", "BF-011 BF-010 SL-003")
