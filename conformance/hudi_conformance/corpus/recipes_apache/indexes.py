@@ -579,6 +579,15 @@ def query_several_formats(table: WrittenTable) -> None:
     table.snapshot(
         "filtered", "rows of both formats are filtered alike", "BF-011 RD-012", "filter-ignored", filter=["n", "<", 40]
     )
+    # 1.1.1 and 1.2.0 answered the table of version 8 once, and failed on it when asked again: not understood yet.
+    for column in ("n", "city") if table.version > 8 else ():
+        table.snapshot(
+            f"{column}-alone",
+            "of both formats one column is read",
+            "BF-010 BF-011 RD-012",
+            "other-formats-unread",
+            columns=[column],
+        )
     first_commit(table)
     exact_request(table)
     file_slices(table, "oldest-base-file other-formats-unread", "BF-011 BF-010 SL-003")

@@ -295,6 +295,9 @@ def foreign_files(table: GoldenTable) -> None:
     table.upsert(second(3), rides(5, ("r02", "r12"), rider="late"))
     table.damage(corruption.write(f"oslo/.{written.log_files[0].name}.crc", b"crc!"))
     table.damage(corruption.write("oslo/notes.txt", b"not a base file"))
+    # Object stores leave such files while a log is being written.
+    for city, prefix in (("oslo", "_GCS_SYNCABLE_TEMPFILE_"), ("lima", "GCS_SYNCABLE_TEMPFILE")):
+        table.damage(corruption.write(f"{city}/{prefix}{written.log_files[0].name}", b"#HUDI#"))
     table.damage(corruption.write(f"oslo/{second(9)}.commit"))
     table.damage(corruption.write(".hoodie/hoodie.properties.tmp", b"\x00"))
     table.damage(corruption.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))

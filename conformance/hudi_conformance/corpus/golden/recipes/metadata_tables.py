@@ -253,6 +253,39 @@ def without_list(table: GoldenTable) -> None:
     deep_check(table, "the properties contradict themselves", "MT-007", "violations-never")
 
 
+@golden(
+    "v9/mor_unfinished_metadata",
+    "A metadata table whose beginning broke off",
+    merge_on_read(9),
+    FEATURES,
+    also=(6, 8),
+)
+def unfinished(table: GoldenTable) -> None:
+    """A metadata table whose list has a file that is not there lies beside the table; the properties name no index."""
+    table.insert(second(1), spread(10))
+    table.keep_indexes(STATISTICS)
+    table.upsert(second(2), [ride("r03", 20, rider="second"), ride("r12", 20, rider="second")])
+    other = f"{table.group('oslo', 1).file_id}_0-1-0_{second(2)}.parquet"
+    table.tamper("files", lambda key, listed: {**listed, other: 435} if key == "oslo" else listed)
+    table.list_indexes(())
+    skipping(
+        table,
+        "rider",
+        ["rider", "in", ["Zoe 1", "second"]],
+        "rows are found in files that storage lists",
+        "MT-007 IX-051",
+        "filter-ignored",
+    )
+    table.query(
+        "list_file_slices",
+        "slices",
+        "storage lists the files",
+        "MT-007 RD-004",
+        "logs-are-not-rows",
+        configs={"hoodie.metadata.enable": "true"},
+    )
+
+
 @golden("v9/cow_index_rebuilt", "An index is dropped and built anew", copy_on_write(9), FEATURES)
 def rebuilt(table: GoldenTable) -> None:
     """Statistics from the start; places dropped before a write and built again after it; an expression index late."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hudi_conformance.corpus.golden.rides import fleet, rides
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
@@ -223,6 +223,24 @@ def replaced_files(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
     query_everything(case)
+    case.run("clean", LAST_COMMIT)
+    case.service("archive", KEEPS)
+    query_everything(case)
+
+
+@writing("archival/replacement_of_nothing", REWRITTEN, "AR-007 AR-003", "archival-keeps-one-more")
+def replacement_of_nothing(case: WritingCase) -> None:
+    """A replacecommit that replaced nothing leaves with the writes around it.
+
+    Given an insert, an overwrite of a city that had no rides, four more writes, and a clean.
+    When archival is to keep two.
+    Then the replacecommit has left with the others, and its rides stand.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert_overwrite", [ride("new@bergen", 20)])
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
     case.run("clean", LAST_COMMIT)
     case.service("archive", KEEPS)
     query_everything(case)

@@ -91,6 +91,69 @@ def of_milliseconds(case: WritingCase) -> None:
     _write(case, "ts", 19_782 * _DAY + 1)
 
 
+@writing(
+    "dated_partitions/of_made_keys",
+    [
+        one
+        for version in (6, 8, 9)
+        for one in _tables(version, partition_by=("ts",), record_key=(), properties=_MILLISECONDS)
+    ],
+    "DM-030 DM-033 SL-020",
+    "made-keys-come-again",
+)
+def of_made_keys(case: WritingCase) -> None:
+    """Rows whose keys are made lie in the folders of their hours as others do.
+
+    Given a table without key fields that is partitioned by milliseconds, by a generator that writes day and hour.
+    When rides of several moments and of none are inserted, some of them twice, and one hour is deleted by a filter.
+    Then each is in the folder of its hour, as often as it came, and filters by moments find them.
+    """
+    case.create()
+    for operation, keys in (("insert", tuple(_KEYS)), ("bulk_insert", ("leap", "earlier", "none-駅"))):
+        case.write(operation, [_dated(key, 10) for key in keys])
+        case.slices()
+    case.write("delete", filter=["ts", "=", 0])
+    case.snapshot(meta_columns=False)
+    case.slices()
+    for form in (["ts", "=", 19_782 * _DAY + 1], ["ts", "<", 0], ["ts", "is_null"]):
+        case.filtered(form)
+    case.sound()
+
+
+_COMPLETED: Final = {
+    **_DATES,
+    "hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload",
+}
+
+
+@writing(
+    "dated_partitions/of_rows_that_complete",
+    [
+        one
+        for version in (6, 8, 9)
+        for one in _tables(version, partition_by=("rider",), ordering=("ts",), merge_mode=None, properties=_COMPLETED)
+    ],
+    "DM-033 RD-012 MG-023",
+    "filter-ignored",
+)
+def of_rows_that_complete(case: WritingCase) -> None:
+    """A column that folders are made of keeps its values where rows are completed, whichever columns are read.
+
+    Given a table that is partitioned by dates as texts, and whose null values mean "as it was".
+    When some rides of each day change, and others come to the same days.
+    Then all have their dates, also where only these, or no others, are read, or chosen by a filter.
+    """
+    case.create()
+    rows = [{**_dated(key, 10), "id": f"{key}{end}"} for key in _KEYS for end in ("", " too")]
+    case.write("insert", rows)
+    case.write("upsert", [{**_dated(key, 20), "fare": None} for key in ("leap", "earlier", "none-駅")])
+    case.snapshot()
+    for columns in (["rider"], ["rider", "id"], ["id", "fare"]):
+        case.snapshot(columns=columns, meta_columns=False)
+    case.filtered(["rider", "=", "2024-02-29"])
+    case.query("read_snapshot", filter=["rider", "!=", "2024-02-29"], columns=["id"])
+
+
 _HOUR: Final = 3_600_000
 _NUMBERS: Final[dict[str, tuple[dict[str, str], int, int]]] = {
     "seconds": ({"type": "UNIX_TIMESTAMP"}, 1, 1000),

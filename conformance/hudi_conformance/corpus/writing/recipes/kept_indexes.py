@@ -619,6 +619,35 @@ def dropped(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "indexes/made_beside_a_writer",
+    (*shapes((6, 8, 9), (COW,), configs=SHARED), *shapes((8, 9), (MOR,), configs=SHARED)),
+    f"MT-009 {_CLAUSES}",
+    "filter-ignored files-count-when-staged",
+)
+def made_beside_a_writer(case: WritingCase) -> None:
+    """A metadata table that begins beside a write lists what has completed, and of that write what it commits.
+
+    Given a table without a metadata table, and two upserts that have staged their files.
+    When another writer begins the metadata table, one of the upserts commits, and the other crashes and is rolled back.
+    Then each time nothing is wrong with what the metadata table lists, and filters find the rides that count.
+    """
+    case.create()
+    case.write("insert", spread(10), configs={"hoodie.metadata.enable": "false"})
+    case.begin("one", "upsert", [ride("r01", 20, rider="moved")])
+    case.stage("one")
+    failed = case.begin("failed", "upsert", [ride("r03", 25, rider="moved", fare=Decimal("0.01"))], process=2)
+    case.stage("failed")
+    case.write("upsert", [ride("r12", 30, rider="moved")], process=3)
+    query_filters(case)
+    case.commit("one")
+    query_filters(case)
+    case.end_process(2)
+    case.service("rollback", instant=failed.requested)
+    query_filters(case)
+    case.slices()
+
+
 @writing("indexes/made_anew", SPREAD, f"MT-009 {_CLAUSES}", "bootstrap-lists-last-write")
 def made_anew(case: WritingCase) -> None:
     """A metadata table that is made anew knows all that the table holds.

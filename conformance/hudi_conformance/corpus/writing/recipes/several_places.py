@@ -1,6 +1,7 @@
 """Keys that inserts left in several places, and new keys that go to file groups which are there."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -122,6 +123,33 @@ def with_logs(case: WritingCase) -> None:
     case.write("upsert", [ride("r03", 20)], configs=_FILLS)
     case.state()
     case.optimized()
+
+
+@writing(
+    "small_files/beside_a_planned_compaction",
+    shapes(types=("MERGE_ON_READ",)),
+    "OW-012 OW-016 RD-008",
+    "pending-slice-not-joined",
+)
+def beside_a_planned_compaction(case: WritingCase) -> None:
+    """A compaction that waits opens a slice without files, which is no small file; its group can have logs.
+
+    Given two cities of two rides each, of which one has a log, and a plan to compact that one.
+    When upserts that may fill small files bring new rides of both cities, known ones among them, before and after the
+    compaction is carried out.
+    Then each ride is there once, the new ones in groups that may be filled or in groups of their own.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02", "r11", "r12")))
+    case.write("upsert", [ride("r01", 20)])
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    case.write("upsert", [ride("r03", 30), ride("r13", 30)], configs=_FILLS)
+    case.state()
+    case.write("upsert", [ride("r02", 40), ride("r04", 40), ride("r14@lima", 40)], configs=_FILLS)
+    case.state()
+    case.execute(plan, COMPACTION_DUE)
+    case.write("upsert", [ride("r05", 50), ride("r03", 50)], configs=_FILLS)
+    case.state()
 
 
 @writing("small_files/bulk_insert", shapes(versions=(6, 9)), "OW-012", "bulk-inserts-fill-small-files")

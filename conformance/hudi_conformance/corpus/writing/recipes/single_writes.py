@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hudi_conformance.corpus.golden.rides import RIDES, ride, rides
+from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
@@ -37,6 +37,7 @@ def upsert(case: WritingCase) -> None:
         case.shows("OW-015 TT-001", "copy-on-write-forgets-old-rows copy-on-write-is-logged")
 
 
+_ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
 _FILLING = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
 
 
@@ -191,6 +192,30 @@ def delete_partition_partly_there(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "single/delete_partition_of_signs",
+    (*shapes((6, 8, 9), (MOR,), properties=_ENCODED), *shapes((6, 9), (COW,), properties=_ENCODED)),
+    "OW-018 DM-032",
+    "paths-unencoded",
+)
+def delete_partition_of_signs(case: WritingCase) -> None:
+    """A deletion of partitions names their paths, as the encoding spells them.
+
+    Given rides of cities whose names hold signs that are encoded in paths, or look like encoded ones, some with logs.
+    When two of these are deleted by their paths, and rides come to one of them again.
+    Then they have these rides alone, and the others are as they were.
+    """
+    with_rides(case)
+    cities = ("50% / a=b", "li%20ma", "li ma", "ü:?")
+    many = [{**ride(f"p{number}", 10), "city": city} for number, city in enumerate(cities)]
+    case.write("upsert", many)
+    case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many])
+    case.write("delete_partition", partitions=["50%25 %2F a%3Db", "li%2520ma"])
+    case.state()
+    case.write("upsert", [{**many[1], "ts": 5}])
+    case.snapshot()
+
+
 @writing("single/delete_partition_not_there", shapes(), "OW-018", "nothing-deleted-is-committed")
 def delete_partition_not_there(case: WritingCase) -> None:
     """A deletion of partitions that are not there is no action, and says so.
@@ -248,6 +273,38 @@ def rows_of_one_key(case: WritingCase) -> None:
     case.write("upsert", [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)])
     case.snapshot()
     case.slices()
+
+
+def rows_that_complete(case: WritingCase) -> None:
+    """Rows of one write with the same key complete each other as versions of a row do, where the table says so.
+
+    Given rides in a table whose versions complete each other.
+    When one upsert brings versions of known and new rides, in and out of order, the newest of which lack values.
+    Then each ride has what the table's rule leaves of its versions, and of the row that was there.
+    """
+    case.create()
+    case.write("insert", [*rides(10, ("r11",), rider="first"), ride("r01", 10, rider=None)])
+    empty: Row = {"rider": None, "fare": None, "paid": None}
+    batch = [ride("r01", 20, rider="older"), {**ride("r01", 30), **empty}]
+    batch += [{**ride("r03", 30), **empty}, ride("r03", 20, rider="older")]
+    batch += [
+        {**ride("r11", 40), **empty},
+        ride("r11", 30, rider=None),
+        {**ride("r11", 20, rider="oldest"), "paid": None},
+    ]
+    case.write("upsert", batch)
+    case.snapshot()
+    case.slices()
+
+
+for _payload in ("PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload"):
+    _properties = {"hoodie.compaction.payload.class": f"org.apache.hudi.common.model.{_payload}"}
+    writing(
+        f"single/rows_that_complete_{_payload.partition('Avro')[0].lower()}",
+        shapes(merge_mode=None, properties=_properties),
+        "OW-019 MG-017",
+        "combine-keeps-the-first",
+    )(rows_that_complete)
 
 
 @writing(
@@ -656,9 +713,6 @@ def overwrite_then_insert(case: WritingCase) -> None:
     case.state()
     case.write("upsert", rides(40, ("r11",)))
     case.state()
-
-
-_ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
 
 
 @writing(
