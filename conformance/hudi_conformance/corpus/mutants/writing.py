@@ -1,6 +1,5 @@
 """Rules of single writes and of new tables, broken so that what a writer leaves shows it."""
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -339,11 +338,6 @@ def _renamed_columns_are_new(original: Function) -> Function:
         return tuple(replace(one, id=next(ids)) if one.name == change.to else one for one in made)
 
     return renewed
-
-
-@mutant("added-columns-take-old-ids", "DM-021", "A new column has the id of one that went.", "writers.with_new_ids")
-def _added_columns_take_old_ids(original: Function) -> Function:
-    return lambda schema, _ids: original(schema, itertools.count(8))
 
 
 @mutant(

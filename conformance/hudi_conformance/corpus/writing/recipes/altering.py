@@ -51,7 +51,7 @@ def added(case: WritingCase) -> None:
     case.past(first, change, written)
 
 
-@writing("altering/renamed", _SHAPES, "DM-020 DM-021 DM-004", "columns-by-name")
+@writing("altering/renamed", _SHAPES, "DM-020 DM-021 DM-004", "columns-by-name renamed-columns-are-new")
 def renamed(case: WritingCase) -> None:
     """A column has another name, and its values under it, wherever they lie.
 
