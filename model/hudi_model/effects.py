@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import NATIVE_LOG, BaseFile, LogFile, Marker
-from hudi_model.tables import ArchivedInstant, HashRing, HistoryFile, Manifest, Table, open_table
+from hudi_model.tables import ArchivedInstant, HashRing, HistoryFile, Manifest, SchemaFile, Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
@@ -163,6 +163,13 @@ class PutHashRing(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class PutSchemaFile(Effect):
+    """The versions of the table's columns appear, those of a commit that has not completed among them."""
+
+    file: SchemaFile
+
+
+@dataclass(frozen=True, slots=True)
 class WriteHeartbeat(Effect):
     """The heartbeat of a write is renewed; with no moment it stops for good."""
 
@@ -213,6 +220,8 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR091
         case PutHashRing(ring):
             rings = without(table.rings, partition=ring.partition, instant=ring.instant)
             return replace(table, rings=(*rings, ring))
+        case PutSchemaFile(file):
+            return replace(table, schema_files=(*table.schema_files, file))
         case WriteHeartbeat(instant, moment):
             beats = frozenset(one for one in table.heartbeats if one[0] != instant)
             return replace(table, heartbeats=beats | {(instant, moment)} if moment else beats)

@@ -70,10 +70,11 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaVersion:
-    """Columns with ids, from the commit on whose instant is the number; 0 for the first."""
+    """Columns with ids, from the commit on whose instant is the number; 0 for the first. `highest` of all ids given."""
 
     number: int
     schema: Schema
+    highest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,9 @@ def rows_of_range(
     earlier = earlier_rows(view, found, time_range, schema)
     rows = read_slice(view, found, schema)
     changed = tuple(one for one in rows if counts(commit_of(one)) or is_another(one, earlier))
-    if view.readings.incremental_merge is Reading.TEXT or is_completing(view, found, counts):
+    parts = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock) and one.partial)
+    is_whole = view.readings.incremental_merge is Reading.TEXT
+    if is_whole or (found.log_files and (completes(view) or any(counts(one.instant) for one in parts))):
         return changed
     keys = set(map(record_key, changed))
     brought = (row for row in read_slice(view, slice_within(found, counts), schema) if counts(commit_of(row)))
@@ -247,15 +249,6 @@ def completes(view: View) -> bool:
     """
     rule = table_rule(view)
     return rule.partial_update is not PartialUpdate.NONE or rule.strategy != ""
-
-
-def is_completing(view: View, found: FileSlice, counts: Callable[[Value], bool]) -> bool:
-    """Whether a version in the slice's logs may be less than a row: by the table's rule, or as a partial update.
-
-    Clauses: IN-004.
-    """
-    blocks = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock))
-    return bool(found.log_files) and (completes(view) or any(one.partial and counts(one.instant) for one in blocks))
 
 
 def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice:
@@ -365,9 +358,9 @@ def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Read
     }
     touched = groups_of(commit_metadata(write))
     after = view_at_end(opened, completion(write), readings)
-    rows_after = group_rows(after, {one for one in touched if needs_after(logged.get(one))}, schema)
+    rows_after = group_rows(after, lacking(touched, logged, DELETE), schema)
     before = view_without(after, write)
-    rows_before = group_rows(before, {one for one in touched if needs_before(logged.get(one))}, schema)
+    rows_before = group_rows(before, lacking(touched, logged, INSERT), schema)
     for group in sorted(rows_before.keys() | rows_after.keys() | logged.keys()):
         older, newer = rows_before.get(group, {}), rows_after.get(group, {})
         found = logged[group] if group in logged else derived_changes(write, older, newer)
@@ -384,20 +377,14 @@ def view_without(view: View, write: Instant) -> View:
     return replace(view, timeline=with_entries(view.timeline, others))
 
 
-def needs_before(logged: tuple[CdcRecord, ...] | None) -> bool:
-    """Whether the changes of a group are reported by the rows before them, too: the log lacks them, or there is none.
+def lacking(groups: Collection[GroupId], logged: dict[GroupId, tuple[CdcRecord, ...]], but: str) -> set[GroupId]:
+    """The groups whose log lacks rows before the changes, but of inserts, or after them, but of deletes; or the log.
 
     Clauses: CD-003, CD-006.
     """
-    return logged is None or any(one.before is None and one.operation != INSERT for one in logged)
-
-
-def needs_after(logged: tuple[CdcRecord, ...] | None) -> bool:
-    """The same of the rows after them.
-
-    Clauses: CD-003, CD-006.
-    """
-    return logged is None or any(one.after is None and one.operation != DELETE for one in logged)
+    own = {one: [change for change in logged.get(one, ()) if change.operation != but] for one in groups}
+    images = {one: [change.before if but == INSERT else change.after for change in own[one]] for one in groups}
+    return {one for one in groups if one not in logged or None in images[one]}
 
 
 def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[GroupId, dict[str, Record]]:

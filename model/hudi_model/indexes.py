@@ -1,7 +1,6 @@
 """Indexes: how they are defined, and what each holds of a table, by key."""
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
@@ -21,9 +20,8 @@ from hudi_model.files import (
     valid_records,
 )
 from hudi_model.filters import Function, applied
-from hudi_model.keys import UNIX_EPOCH, java_hash, key_of, key_text
+from hudi_model.keys import UNIX_EPOCH, key_of, key_text
 from hudi_model.merge_modes import merge_rule
-from hudi_model.partitions import encoded
 from hudi_model.reading import read_slice
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import file_groups, snapshot_slices
@@ -55,19 +53,6 @@ def contents(index: IndexDefinition, view: View) -> Contents:
             return {secondary_key(row.values.get(index.sources[0]), key): "" for _, key, row in rows}
     kept = statistics_of_file if index.kind == "column_stats" else filter_of_file
     return dict(entry for file in held_files(view) for entry in kept(index, view, file))
-
-
-def record_index_group(key: str, partition: str | None, file_ids: Iterable[str]) -> str | None:
-    """The file group of a record index that has a key, by its hash; None where the index has no groups for it.
-
-    A partitioned index has a series of groups for each partition of the table.
-
-    Clauses: MT-017, IX-022.
-    """
-    prefix = "record-index" if partition is None else f"record-index-{encoded(partition)}"
-    own = sorted(one for one in file_ids if re.fullmatch(rf"{re.escape(prefix)}-\d{{4,}}-0", one))
-    signed = java_hash(key) - (java_hash(key) >> 31 << 32)
-    return own[abs(signed) % len(own)] if own else None
 
 
 def live_rows(view: View) -> Iterator[tuple[tuple[str, str], str, Record]]:

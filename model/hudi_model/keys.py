@@ -60,7 +60,7 @@ def key_part(value: Value) -> str:
 def key_text(value: Value) -> str:
     """A value as record keys spell it: a moment as microseconds since 1970, a float as Java writes it.
 
-    Raises: unsupported `virtual-keys`.
+    Raises: unsupported `virtual-keys`, also of a float whose digits depend on the width in which it was stored.
 
     Clauses: DM-002.
     """
@@ -69,20 +69,10 @@ def key_text(value: Value) -> str:
     if isinstance(value, dt.datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=dt.timezone.utc)
         return str((moment - UNIX_EPOCH) // dt.timedelta(microseconds=1))
-    if isinstance(value, float):
-        return float_text(value)
     if isinstance(value, bytes | dt.time | list | dict) or value is None:
         raise Unsupported("virtual-keys")
-    return str(value)
-
-
-def float_text(value: float) -> str:
-    """A float as record keys spell it.
-
-    Raises: unsupported `virtual-keys` for one whose digits depend on the width in which it was stored.
-
-    Clauses: DM-002.
-    """
+    if not isinstance(value, float):
+        return str(value)
     if narrowed(value) == value and float(digits_of(value, "float32")) != value:
         raise Unsupported("virtual-keys")
     return java_text(Decimal(digits_of(value, "float64")))

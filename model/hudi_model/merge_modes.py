@@ -25,7 +25,8 @@ def merge_mode(configuration: Configuration) -> MergeMode:
     """
     persisted, payload = persisted_mode(configuration), mode_of_payload(configuration)
     in_turn = (persisted, payload) if configuration.rules.mode_is_persisted else (payload, persisted)
-    candidates = (*in_turn, mode_of_strategy(configuration), default_mode(configuration))
+    default = MergeMode.EVENT_TIME_ORDERING if configuration.ordering else MergeMode.COMMIT_TIME_ORDERING
+    candidates = (*in_turn, mode_of_strategy(configuration), default)
     return next(mode for mode in candidates if mode is not None)
 
 
@@ -61,14 +62,6 @@ def mode_of_strategy(configuration: Configuration) -> MergeMode | None:
     """
     strategy = configuration.properties.get("hoodie.record.merge.strategy.id", "").strip()
     return MODE_OF_STRATEGY.get(strategy, MergeMode.CUSTOM) if strategy else None
-
-
-def default_mode(configuration: Configuration) -> MergeMode:
-    """By event time where there are ordering fields, else by commit time.
-
-    Clauses: MG-001.
-    """
-    return MergeMode.EVENT_TIME_ORDERING if configuration.ordering else MergeMode.COMMIT_TIME_ORDERING
 
 
 def merge_rule(configuration: Configuration) -> MergeRule:

@@ -63,17 +63,14 @@ def drops_columns(table: Table) -> bool:
 
 
 def refuse_to_write(table: Table) -> None:
-    """Nothing, unless a writer would have to leave columns out, to look for rows elsewhere, or to keep ids of columns.
+    """Nothing, unless a writer would have to leave columns out, or to look for rows elsewhere.
 
-    Raises: unsupported `drop-partition-columns`, `bootstrap`, `schema-evolution`.
+    Raises: unsupported `drop-partition-columns`, `bootstrap`.
     """
-    contents = (one.content for one in table.timeline)
     if drops_columns(table):
         raise Unsupported("drop-partition-columns")
     if is_bootstrapped(table):
         raise Unsupported("bootstrap")
-    if any(isinstance(one, CommitMetadata) and one.identified for one in contents):
-        raise Unsupported("schema-evolution")
 
 
 def is_bootstrapped(table: Table) -> bool:
@@ -115,7 +112,9 @@ def with_rows_of_source(file: BaseFile, table: Table, columns: Schema) -> BaseFi
     source = source_of_file(file, table)
     if isinstance(source, Damaged):
         return replace(file, records=source)
-    named = {name: text for name, text in folders_of(source) if name in {one.name for one in columns.fields}}
+    folders = (folder.partition("=") for folder in source.folder.split("/"))
+    texts = {name: text for name, separator, text in folders if separator}
+    named = {one.name: texts[one.name] for one in columns.fields if one.name in texts}
     added = Schema(tuple(one for one in columns.fields if one.name in named))
     records = stitched(file.records, source, named, added)
     return replace(file, records=records, schema=source.schema and appended(source.schema, added))
@@ -150,15 +149,6 @@ def stitched(metas: tuple[Record, ...], source: SourceFile, named: Mapping[str, 
         return Damaged(Reason.SCHEMA_INCOMPATIBLE, "BF-012", source.path, detail)
     pairs = zip(source.records, metas, strict=True)
     return tuple(Record({**values, **data.values, **meta.values}) for data, meta in pairs)
-
-
-def folders_of(source: SourceFile) -> list[tuple[str, str]]:
-    """The columns that the folders of a source name, each with its text.
-
-    Clauses: BF-012.
-    """
-    parts = (folder.partition("=") for folder in source.folder.split("/"))
-    return [(name, text) for name, separator, text in parts if separator]
 
 
 def folder_value(text: str, column: Field) -> Value:
@@ -310,14 +300,12 @@ def with_values_of_block(block: Block, values: PathValues, columns: Schema) -> B
         schema = block.schema and appended(block.schema, columns)
         return replace(block, records=with_values(block.records, values), schema=schema)
     if isinstance(block, CdcBlock) and isinstance(block.changes, tuple) and not isinstance(values, Damaged):
-        return replace(block, changes=tuple(with_values_of_images(one, values) for one in block.changes))
+        images = [
+            [row and Record({**row.values, **values}) for row in (one.before, one.after)] for one in block.changes
+        ]
+        pairs = zip(block.changes, images, strict=True)
+        return replace(block, changes=tuple(CdcRecord(one.operation, one.key, *rows) for one, rows in pairs))
     return block
-
-
-def with_values_of_images(change: CdcRecord, values: Mapping[str, Value]) -> CdcRecord:
-    """A change as if its images held the partition columns."""
-    images = (one and Record({**one.values, **values}) for one in (change.before, change.after))
-    return CdcRecord(change.operation, change.key, *images)
 
 
 def with_fields(content: Content, columns: Schema) -> Content:

@@ -216,9 +216,7 @@ def python_form(pattern: str) -> str:
 
     Clauses: DM-033.
     """
-    return "".join(part if number % 2 else translated(part) for number, part in enumerate(pattern.split("'")))
-
-
-def translated(pattern: str) -> str:
-    """A pattern without literals in quotes."""
-    return reduce(lambda text, pair: text.replace(*pair), DATE_LETTERS, pattern)
+    parts = pattern.split("'")
+    for place in range(0, len(parts), 2):
+        parts[place] = reduce(lambda text, pair: text.replace(*pair), DATE_LETTERS, parts[place])
+    return "".join(parts)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.columns import conform
-from hudi_model.configuration import Configuration
 from hudi_model.files import DataBlock, Delete, FileSlice, Record, Schema, valid_deletes, valid_records
 from hudi_model.keys import key_of, stored_key
 from hudi_model.merge_modes import table_rule
@@ -31,7 +30,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     Raises: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, KEY_MISSING, MERGER_UNKNOWN, SCHEMA_INCOMPATIBLE;
     unsupported content that is not decoded yet.
 
-    Clauses: RD-004, RD-009, RD-017, BF-004, LF-013.
+    Clauses: RD-004, RD-009, RD-017, BF-004, LF-013, MG-022.
     """
     rows = base_rows(view, found, schema)
     if not found.log_files:
@@ -40,7 +39,8 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     where = path_of(found.base_file) if found.base_file else found.file_id
     base = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in rows)
     merged = merge_slice(rule, base, log_versions(view, found, schema, rule), view.readings)
-    return tuple(with_every_column(row, schema) for row in merged)
+    nulls = dict.fromkeys(field.name for field in schema.fields)
+    return tuple(Record({**nulls, **row.values}) for row in merged)
 
 
 def unmerged_rows(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
@@ -56,15 +56,6 @@ def unmerged_rows(view: View, found: FileSlice, schema: Schema) -> tuple[Record,
             stored, where = stored_columns(view.table, block.schema, block.instant), f"log block of {block.instant}"
             rows += conform(valid_records(block.records), schema, where, stored)
     return tuple(rows)
-
-
-def with_every_column(row: Record, schema: Schema) -> Record:
-    """A merged row with the table's columns: null for one that no version of it had.
-
-    Clauses: MG-022.
-    """
-    missing = {field.name: None for field in schema.fields if field.name not in row.values}
-    return Record({**row.values, **missing}) if missing else row
 
 
 def base_rows(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
@@ -105,12 +96,12 @@ def block_versions(view: View, block: Change, schema: Schema, rule: MergeRule) -
 
     Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
 
-    Clauses: LF-013, MG-008, MG-021, MG-022, DM-021.
+    Clauses: LF-013, MG-008, MG-021, MG-022, DM-002, DM-021.
     """
     where, configuration = f"log block of {block.instant}", view.configuration
     if not isinstance(block, DataBlock):
         for delete in valid_deletes(block.deletes):
-            known = with_logical_ordering(with_stored_key(delete, configuration), schema, rule)
+            known = with_logical_ordering(replace(delete, key=stored_key(delete.key, configuration)), schema, rule)
             yield version_of_delete(known, rule)
         return
     records, stored = valid_records(block.records), stored_columns(view.table, block.schema, block.instant)
@@ -119,14 +110,6 @@ def block_versions(view: View, block: Change, schema: Schema, rule: MergeRule) -
         marks = Record({**whole.values, **row.values})
         version = version_of_record(marks, key_of(row, configuration, where), rule)
         yield Version(version.key, version.record and row, version.ordering, partial=columns is not schema)
-
-
-def with_stored_key(delete: Delete, configuration: Configuration) -> Delete:
-    """A tombstone whose key is spelt as the table's rows spell theirs.
-
-    Clauses: DM-002.
-    """
-    return Delete(stored_key(delete.key, configuration), delete.partition, delete.ordering, delete.zero_is_value)
 
 
 def with_logical_ordering(delete: Delete, schema: Schema, rule: MergeRule) -> Delete:

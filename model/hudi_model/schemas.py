@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import replace
 
 from hudi_model.actions import Instant
-from hudi_model.files import HIDDEN, Field, Schema, SchemaVersion, Value, valid_records
+from hudi_model.files import HIDDEN, Schema, SchemaVersion, Value, valid_records
 from hudi_model.tables import OpenTable, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, completed_data, is_committed
@@ -45,22 +45,16 @@ def schema_of(commit: Instant) -> Schema:
 
 
 def with_ids(schema: Schema, known: Schema) -> Schema:
-    """Columns with the ids of the known ones of the same names; what is not known has none.
+    """Columns with the ids of the known ones of the same names, their parts likewise; what is not known has none.
 
     Clauses: DM-021.
     """
-    return Schema(tuple(with_id(field, known.fields) for field in schema.fields))
-
-
-def with_id(field: Field, known: tuple[Field, ...]) -> Field:
-    """A column with the id of the known one of its name, its parts likewise.
-
-    Clauses: DM-021.
-    """
-    same = next((one for one in known if one.name == field.name), None)
-    if same is None:
-        return field
-    return replace(field, id=same.id, parts=tuple(with_id(part, same.parts) for part in field.parts))
+    named, fields = {one.name: one for one in known.fields}, []
+    for field in schema.fields:
+        same = named.get(field.name)
+        parts = with_ids(Schema(field.parts), Schema(same.parts)).fields if same else field.parts
+        fields.append(replace(field, id=same.id, parts=parts) if same else field)
+    return Schema(tuple(fields))
 
 
 def versions_by_id(table: OpenTable) -> tuple[SchemaVersion, ...]:
@@ -77,17 +71,10 @@ def versions_by_id(table: OpenTable) -> tuple[SchemaVersion, ...]:
         return ()
     files = [one for one in table.state.schema_files if is_committed(table.timeline, one.instant)]
     newest = max(files, key=lambda one: one.instant, default=None)
-    kept = [one for one in valid_records(newest.versions if newest else ()) if is_of_commit(table, one)]
+    every = valid_records(newest.versions if newest else ())
+    kept = [one for one in every if is_committed(table.timeline, InstantTime(str(one.number))) or one.number == 0]
     versions = {one.number: one for one in (*kept, *stated)}
     return tuple(versions[number] for number in sorted(versions))
-
-
-def is_of_commit(table: OpenTable, version: SchemaVersion) -> bool:
-    """Whether a version of the columns is the first, or its commit completed.
-
-    Clauses: DM-020.
-    """
-    return version.number == 0 or is_committed(table.timeline, InstantTime(str(version.number)))
 
 
 def columns_as_of(table: OpenTable, instant: InstantTime) -> Schema | None:

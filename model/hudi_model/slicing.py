@@ -121,22 +121,17 @@ def slices_of(
 def committed_base_files(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
     """The base files of committed writes, one for each instant: what failed task attempts left does not count.
 
+    Of several of one instant that one does which the commit names; where it names none, the last by name.
+
     Clauses: RD-002, RD-004.
     """
     attempts = defaultdict[InstantTime, list[BaseFile]](list)
     for base in base_files:
         if is_committed(view.timeline, base.instant):
             attempts[base.instant].append(base)
-    return {instant: named_attempt(view, many) if many[1:] else many[0] for instant, many in attempts.items()}
-
-
-def named_attempt(view: View, attempts: Iterable[BaseFile]) -> BaseFile:
-    """Of several base files of one instant the one that the commit names; where it names none, the last by name.
-
-    Clauses: RD-002.
-    """
-    named = {stat.path for one in completed_data(view.timeline) for stat in commit_metadata(one).write_stats}
-    return max(attempts, key=lambda base: (path_of(base) in named, base.name))
+    commits = completed_data(view.timeline) if any(many[1:] for many in attempts.values()) else ()
+    named = {stat.path for one in commits for stat in commit_metadata(one).write_stats}
+    return {at: max(many, key=lambda base: (path_of(base) in named, base.name)) for at, many in attempts.items()}
 
 
 def path_of(file: BaseFile | LogFile) -> str:

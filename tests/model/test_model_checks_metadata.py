@@ -12,13 +12,12 @@ from hudi_model import metadata
 from hudi_model.actions import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.files import Field, Record, Schema
-from hudi_model.indexes import record_index_group
 from hudi_model.metadata import valid
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Evidence, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write
-from hudi_model_tools.checks.metadata import agrees, entry_violations, metadata_view
+from hudi_model_tools.checks.metadata import agrees, entry_violations, metadata_view, record_index_group
 from hudi_model_tools.violations import violations
 
 EVERY = {"hoodie.metadata.enable": "true", **dict.fromkeys(metadata.OPTIONAL, "true")}

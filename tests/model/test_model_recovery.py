@@ -3,9 +3,9 @@
 import pytest
 from hudi_model.effects import perform
 from hudi_model.queries import read_snapshot
-from hudi_model.recovery import recover, unknown
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
+from hudi_model_tools.recovery import recover, unknown
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import SCHEMA, at, base, data, deletes, log, properties, rows

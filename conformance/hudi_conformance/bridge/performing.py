@@ -23,7 +23,7 @@ from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, archived_log_bytes, history_file_bytes, manifest_bytes
 from hudi_conformance.bridge.metadata_storing import store_metadata
-from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path, ring_file
+from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path, ring_file, schema_files
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
 _PROPERTIES = ".hoodie/hoodie.properties"
@@ -125,6 +125,9 @@ def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: S
             os.utime(site.base / HEARTBEATS / instant, (beat, beat))
         case done.PutHashRing(ring):
             storage.put_if_absent(*ring_file(ring))
+        case done.PutSchemaFile(file):
+            for path, data in schema_files(file, _layout(table)):
+                storage.put(path, data)
         case done.CommitMetadataTable():
             store_metadata(table, site.base, {one.path: one.size for one in storage.list_files("")})
         case _:

@@ -100,11 +100,74 @@ def _parts(kind: pa.DataType) -> Iterable[pa.Field]:
 def schema_version(found: internal_schema.InternalSchema) -> SchemaVersion:
     """Columns with their ids."""
     columns = (_identified(field) for field in found.fields if field.name not in META_FIELDS)
-    return SchemaVersion(found.schema_id, Schema(tuple(columns)))
+    return SchemaVersion(found.schema_id, Schema(tuple(columns)), found.max_column_id)
 
 
 def _identified(field: internal_schema.InternalField) -> Field:
-    return Field(field.name, str(field.type), None, field.id, _identified_parts(field.type))
+    return _known(field.name, field.type, field.id)
+
+
+def _known(name: str, kind: internal_schema.ColumnType, column_id: int) -> Field:
+    return Field(name, _kind(kind), None, column_id, _identified_parts(kind))
+
+
+def column_of_word(name: str, word: str) -> Field:
+    """A column of a type that a change of the schema names by its word."""
+    aliases = {"bigint": "long", "integer": "int", "bytes": "binary"}
+    return Field(name, _kind(internal_schema.parse_column_type(aliases.get(word, word), "the type")))
+
+
+_WORDS: Mapping[str, str] = {
+    "int": "int32",
+    "long": "int64",
+    "float": "float32",
+    "double": "float64",
+    "time": "time-micros",
+    "timestamp": "timestamp-micros",
+    "uuid": "string",
+}
+_INTERNAL: Mapping[str, str] = {logical: word for word, logical in _WORDS.items() if word != "uuid"}
+
+
+def _kind(kind: internal_schema.ColumnType) -> str:
+    """The logical type of a column with an id; one that is none keeps its word."""
+    match kind:
+        case internal_schema.RecordType(fields):
+            return f"struct<{','.join(f'{one.name}:{_kind(one.type)}' for one in fields)}>"
+        case internal_schema.ArrayType(_, element):
+            return f"list<{_kind(element)}>"
+        case internal_schema.MapType(value=value):
+            return f"map<string,{_kind(value)}>"
+        case internal_schema.PrimitiveType(name) if name.startswith("decimal"):
+            return f"decimal({kind.precision},{kind.scale})"
+    return _WORDS.get(str(kind), str(kind))
+
+
+def internal_version(version: SchemaVersion) -> internal_schema.InternalSchema:
+    """A version of the columns as a history has it, meta fields first."""
+    meta = (
+        internal_schema.InternalField(place, name, True, internal_schema.PrimitiveType("string"))
+        for place, name in enumerate(META_FIELDS)
+    )
+    fields = (*meta, *map(_internal_field, version.schema.fields))
+    return internal_schema.InternalSchema(version.number, version.highest, fields)
+
+
+def _internal_field(field: Field) -> internal_schema.InternalField:
+    return internal_schema.InternalField(field.id or 0, field.name, field.default is None, _internal(field))
+
+
+def _internal(field: Field) -> internal_schema.ColumnType:
+    kind = field.type.partition("<")[0]
+    if kind == "struct":
+        return internal_schema.RecordType(tuple(map(_internal_field, field.parts)))
+    if kind == "list":
+        return internal_schema.ArrayType(field.parts[0].id or 0, _internal(field.parts[0]))
+    if kind == "map":
+        value = field.parts[0].id or 0
+        key = internal_schema.PrimitiveType("string")
+        return internal_schema.MapType(value - 1, key, value, _internal(field.parts[0]))
+    return internal_schema.parse_column_type(_INTERNAL.get(field.type, field.type), field.name)
 
 
 def _identified_parts(kind: internal_schema.ColumnType) -> tuple[Field, ...]:
@@ -112,9 +175,9 @@ def _identified_parts(kind: internal_schema.ColumnType) -> tuple[Field, ...]:
         case internal_schema.RecordType(fields):
             return tuple(map(_identified, fields))
         case internal_schema.ArrayType(element_id, element):
-            return (Field(_ELEMENT, str(element), None, element_id, _identified_parts(element)),)
+            return (_known(_ELEMENT, element, element_id),)
         case internal_schema.MapType(_, _, value_id, value):
-            return (Field(_VALUE, str(value), None, value_id, _identified_parts(value)),)
+            return (_known(_VALUE, value, value_id),)
     return ()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from hudi_model import metadata, recovery, upgrades
+from hudi_model import metadata, upgrades, writers
 from hudi_model.actions import Action, IndexDefinition, Instant, ReplacePlan, State
 from hudi_model.effects import Effects, generate_shared, perform
 from hudi_model.queries import query_instant
@@ -24,8 +24,11 @@ from hudi_model.services import (
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
+from hudi_model.writers import ColumnChange
+from hudi_model_tools import recovery
 
 from hudi_conformance.bridge.metadata_forms import arguments_of
+from hudi_conformance.bridge.schemas import column_of_word, model_schema
 
 Params = Mapping[str, Any]
 Settings = Mapping[str, str]
@@ -222,7 +225,31 @@ def _recover(call: Call) -> Effects:
     return recovery.recover(call.table, call.table.create_schema)
 
 
+def _alter_schema(call: Call) -> Effects:
+    return writers.alter(call.table, map(_change, call.params.get("changes") or ()), call.requested, call.completed)
+
+
+_CHANGES = ("add", "drop", "rename", "type", "move")
+_SIDES = ("after", "before")
+
+
+def _change(stated: Mapping[str, Any]) -> ColumnChange:
+    """A change of a column as the protocol states it: a type is a word, or Avro."""
+    kind, path = str(stated.get("change")), tuple(str(stated.get("column")).split("."))
+    if kind not in _CHANGES:
+        raise Unsupported(f"alter-schema-{kind}")
+    column = None
+    if "type" in stated and isinstance(stated["type"], str):
+        column = column_of_word(path[-1], stated["type"])
+    elif "type" in stated:
+        field = {"name": path[-1], "type": ["null", stated["type"]]}
+        column = model_schema({"type": "record", "name": "change", "fields": [field]}).fields[0]
+    side = next((one for one in ("first", *_SIDES) if stated.get(one)), "first" if kind == "move" else "")
+    return ColumnChange(kind, path, column, str(stated.get("to", "")), (side, str(stated.get(side, ""))))
+
+
 SERVICES: Mapping[str, Service] = {
+    "alter_schema": _alter_schema,
     "archive": _archive,
     "savepoint": _savepoint,
     "delete_savepoint": _delete_savepoint,

@@ -9,11 +9,11 @@ from typing import Any, Final, Literal
 from hudi_format.errors import FormatError
 from hudi_format.errors import Reason as FormatReason
 from hudi_format.json_text import pretty_json, read_json
-from hudi_format.names import TimelineFileName, parse_schema_commit_name
+from hudi_format.names import SCHEMA_COMMIT, TimelineFileName, parse_schema_commit_name, timeline_file_name
 from hudi_format.storage import FileStatus, Storage, open_storage
 from hudi_format.table import hash_ring
 from hudi_format.table.bootstrap_index import FILE_INDEX_FOLDER, BootstrappedFile, parse_bootstrap_index
-from hudi_format.table.internal_schema import parse_schema_history
+from hudi_format.table.internal_schema import parse_schema_history, schema_history_text
 from hudi_model.files import Damaged, Marker, SchemaVersion, SourceFile
 from hudi_model.rejection import Reason
 from hudi_model.tables import BucketRules, HashRing, SchemaFile
@@ -22,7 +22,7 @@ from hudi_model.time import InstantTime, instant_of
 
 from hudi_conformance.bridge.damage import decoded, decoded_or_damaged
 from hudi_conformance.bridge.file_contents import base_content
-from hudi_conformance.bridge.schemas import schema_version
+from hudi_conformance.bridge.schemas import internal_version, schema_version
 
 MARKERS = ".hoodie/.temp"
 HEARTBEATS = ".hoodie/.heartbeat"
@@ -76,6 +76,20 @@ def load_schema_files(storage: Storage, layout: Literal[1, 2]) -> tuple[SchemaFi
         for name, path in named
         if name and name.state == "COMPLETED"
     )
+
+
+def schema_files(file: SchemaFile, layout: int) -> Iterator[tuple[str, bytes]]:
+    """The files of a history of the columns; it completes with its commit, at the same instant where names say when."""
+    versions = file.versions if not isinstance(file.versions, Damaged) else ()
+    text = schema_history_text([internal_version(one) for one in versions])
+    names = (
+        TimelineFileName(file.instant, SCHEMA_COMMIT, "REQUESTED"),
+        TimelineFileName(file.instant, SCHEMA_COMMIT, "INFLIGHT"),
+        TimelineFileName(file.instant, SCHEMA_COMMIT, "COMPLETED", file.instant if layout > 1 else None),
+    )
+    for name in names:
+        data = text.encode() if name.state == "COMPLETED" else b""
+        yield f"{SCHEMAS}/{timeline_file_name(name, 2 if layout > 1 else 1)}", data
 
 
 def _schema_file_name(status: FileStatus, layout: Literal[1, 2]) -> TimelineFileName | None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hudi_format.table.internal_schema import LATEST_SCHEMA_KEY, internal_schema_text
 from hudi_format.timeline import commit_metadata, plans
 from hudi_model.actions import (
     Action,
@@ -24,7 +25,7 @@ from hudi_model.actions import (
 )
 
 from hudi_conformance.bridge import plan_contents
-from hudi_conformance.bridge.schemas import avro_schema
+from hudi_conformance.bridge.schemas import avro_schema, internal_version
 from hudi_conformance.bridge.timeline_contents import SCHEMA_KEY
 
 Sizes = Mapping[str, int]
@@ -74,6 +75,8 @@ def _commit(entry: TimelineEntry, content: CommitMetadata, layout: int, table_na
     extra = dict(content.extra or {})
     if content.schema:
         extra[SCHEMA_KEY] = json.dumps(avro_schema(content.schema, table_name), separators=(",", ":"))
+    if content.identified:
+        extra.setdefault(LATEST_SCHEMA_KEY, internal_schema_text(internal_version(content.identified)))
     metadata = commit_metadata.CommitMetadata(
         operation_type=content.operation,
         compacted=content.compacted,

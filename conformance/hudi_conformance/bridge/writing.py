@@ -10,8 +10,8 @@ from typing import Any
 
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
-from hudi_model import effects, recovery, writers
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model import effects, writers
+from hudi_model.actions import Action, CommitMetadata, State, TimelineEntry
 from hudi_model.effects import timeline_folder
 from hudi_model.files import Record, Schema
 from hudi_model.filters import check_filter, matches
@@ -23,6 +23,7 @@ from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, instant_of
 from hudi_model.writers import written_schema
+from hudi_model_tools import recovery
 
 from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load
@@ -223,8 +224,14 @@ def execute(_session: Session, path: Path, params: Params) -> Value:
     table = without_metadata_table(path, load(path), params)
     requested = InstantTime(str(params["requested"]))
     done = execute_plan(table, requested, Clock(params).next(table))
-    perform(table, done, Site(path, latest_schema(table), requested))
+    perform(table, done, Site(path, columns_of(done) or latest_schema(table), requested))
     return answered(load(path), requested)
+
+
+def columns_of(done: effects.Effects) -> Schema | None:
+    """The columns that a service states: those it was planned with, whatever an alteration made of them since."""
+    contents = (one.entry.content for one in done if isinstance(one, effects.CreateInstant))
+    return next((one.schema for one in contents if isinstance(one, CommitMetadata) and one.schema), None)
 
 
 def service(_session: Session, path: Path, params: Params) -> Value:

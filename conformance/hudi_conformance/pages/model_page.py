@@ -54,12 +54,13 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "services.savepoints",
         "services.archival",
     ),
-    "Recovery, other versions": ("recovery", "upgrades"),
+    "Other versions": ("upgrades",),
 }
 
 BESIDE_PARTS: Mapping[str, tuple[str, ...]] = {
     "Processes that share a table": ("protocol", "programs", "locks", "store", "explore"),
     "Traces and legal histories": ("accepts", "transitions"),
+    "Recovery of a lost timeline": ("recovery",),
     "What is wrong with a table": (
         "violations",
         "checks.finding",

@@ -1,5 +1,6 @@
 """The metadata table against the table: which indexes there are, which actions, what each index holds."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -11,9 +12,10 @@ from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
 from hudi_model.files import FileSlice
 from hudi_model.history import full_timeline
-from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined, record_index_group
-from hudi_model.keys import key_of
+from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
+from hudi_model.keys import java_hash, key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, built, is_own, rows_of, valid, view_of
+from hudi_model.partitions import encoded
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import named_files, refuse_missing, refuse_missing_logs
@@ -305,3 +307,16 @@ def metadata_differences(table: Table, readings: Readings = RELEASED) -> tuple[t
         stored, held = rows_of(view_of(metadata, readings)).get(index.name, {}), contents(index, view_of(table))
         found += ((index.name, key) for key in {**stored, **held} if stored.get(key) != held.get(key))
     return tuple(found)
+
+
+def record_index_group(key: str, partition: str | None, file_ids: Iterable[str]) -> str | None:
+    """The file group of a record index that has a key, by its hash; None where the index has no groups for it.
+
+    A partitioned index has a series of groups for each partition of the table.
+
+    Clauses: MT-017, IX-022.
+    """
+    prefix = "record-index" if partition is None else f"record-index-{encoded(partition)}"
+    own = sorted(one for one in file_ids if re.fullmatch(rf"{re.escape(prefix)}-\d{{4,}}-0", one))
+    signed = java_hash(key) - (java_hash(key) >> 31 << 32)
+    return own[abs(signed) % len(own)] if own else None

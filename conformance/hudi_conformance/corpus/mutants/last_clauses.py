@@ -106,7 +106,7 @@ def _given_up_payloads_contradict_their_modes(_: Function) -> Function:
     "rebuild-reports-nothing-unknown",
     "SR-011",
     "A rebuild does not report what it cannot know.",
-    "recovery.unknown",
+    "hudi_model_tools.recovery.unknown",
 )
 def _rebuild_reports_nothing_unknown(_: Function) -> Function:
     return tuple
@@ -116,7 +116,7 @@ def _rebuild_reports_nothing_unknown(_: Function) -> Function:
     "recovery-forgets-waiting-compactions",
     "SR-010 RD-008",
     "In a rebuilt table of version 6 a slice without a base file begins anew.",
-    "recovery.waiting",
+    "hudi_model_tools.recovery.waiting",
 )
 def _recovery_forgets_waiting_compactions(_: Function) -> Function:
     return lambda _table: ()
@@ -126,7 +126,7 @@ def _recovery_forgets_waiting_compactions(_: Function) -> Function:
     "recovery-takes-the-first-write-alone",
     "SR-011 SR-010",
     "Of a rebuilt table the first write counts, and no other.",
-    "recovery.recovered",
+    "hudi_model_tools.recovery.recovered",
 )
 def _recovery_takes_the_first_write_alone(original: Function) -> Function:
     def first_alone(table: Table, instant: InstantTime, schema: Schema) -> Effects:

@@ -204,7 +204,10 @@ def _downgrade_keeps_logs(_: Function) -> Function:
 
 
 @mutant(
-    "recovery-of-blocks-forgotten", "SR-010", "Recovery reads names only, in every version.", "recovery.block_instants"
+    "recovery-of-blocks-forgotten",
+    "SR-010",
+    "Recovery reads names only, in every version.",
+    "hudi_model_tools.recovery.block_instants",
 )
 def _recovery_of_blocks_forgotten(_: Function) -> Function:
     return lambda _table: set()
@@ -242,7 +245,12 @@ def _downgrade_drops_history(_: Function) -> Function:
     return lambda _table, _layout: ()
 
 
-@mutant("recovery-of-foreign-instants", "SR-011", "Recovery dates writes by another clock.", "recovery.recovered")
+@mutant(
+    "recovery-of-foreign-instants",
+    "SR-011",
+    "Recovery dates writes by another clock.",
+    "hudi_model_tools.recovery.recovered",
+)
 def _recovery_of_foreign_instants(original: Function) -> Function:
     return lambda table, instant, schema: original(table, InstantTime(f"{int(instant) - 1}"), schema)
 

@@ -15,8 +15,12 @@ from hudi_model.staging import Change, Staged, base_file
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.tagging import Incoming, Tag
 from hudi_model.time import InstantTime
+from hudi_model.timeline import with_entries
+from hudi_model.writers import ColumnChange
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+Fields = tuple[Field, ...]
 
 
 @mutant("overwrites-are-usual-commits", "OW-014", "An overwrite is no action of its own.", "writers.begin")
@@ -290,6 +294,50 @@ def _wider_types_lose_values(original: Function) -> Function:
         return kept
 
     return to_doubles
+
+
+@mutant("ids-end-with-the-next-write", "DM-020 DM-021", "A write states columns without ids.", "writers.continued")
+def _ids_end_with_the_next_write(_: Function) -> Function:
+    return lambda _view, _schema, _requested: None
+
+
+@mutant("alterations-are-passed-over", "DM-003 DM-021", "An alteration keeps the columns.", "schemas.table_schema")
+def _alterations_are_passed_over(original: Function) -> Function:
+    def passed(view: View) -> Schema:
+        kept = (one for one in view.timeline.entries if getattr(one.content, "operation", "") != "ALTER_SCHEMA")
+        found: Schema = original(replace(view, timeline=with_entries(view.timeline, kept)))
+        return found
+
+    return passed
+
+
+@mutant("places-are-ignored", "DM-021", "Columns that are added or moved stand last.", "writers.placed")
+def _places_are_ignored(_: Function) -> Function:
+    return lambda others, column, _change: (*others, column)
+
+
+@mutant("any-type-is-given", "DM-021", "A column may be given every type.", "writers.may_become")
+def _any_type_is_given(_: Function) -> Function:
+    return lambda _own, _wanted: True
+
+
+@mutant("no-wider-type-is-given", "DM-021", "A column keeps its type in an alteration.", "writers.may_become")
+def _no_wider_type_is_given(_: Function) -> Function:
+    return lambda own, wanted: own.type == wanted.type
+
+
+@mutant("needed-columns-go", "DM-021", "Keys, partitions and ordering lose their columns.", "writers.refuse_needed")
+def _needed_columns_go(_: Function) -> Function:
+    return lambda _configuration, _change: None
+
+
+@mutant("renamed-columns-are-new", "DM-021", "A column of another name has another id.", "writers.edited")
+def _renamed_columns_are_new(original: Function) -> Function:
+    def renewed(fields: Fields, path: tuple[str, ...], change: ColumnChange, ids: Iterator[int]) -> Fields:
+        made: Fields = original(fields, path, change, ids)
+        return tuple(replace(one, id=next(ids)) if one.name == change.to else one for one in made)
+
+    return renewed
 
 
 @mutant(

@@ -82,7 +82,8 @@ def _of_step(step: Step) -> Iterator[Value]:
         yield "interruption", f"{step.phases[-1]}, {'process dies' if step.crashes else 'completed later'}"
     yield ("service" if is_service(step) else "operation"), step.operation
     if step.parameters:
-        yield "index made or dropped", f"{step.operation} {step.parameters['index']}"
+        altered = [one["change"] for one in step.parameters.get("changes", ())]
+        yield "index or column changed", f"{step.operation} {step.parameters.get('index') or altered[0]}"
     for key in _POLICIES:
         if key in step.configs:
             yield "service policy", f"{key.rpartition('.')[2]} {step.configs[key]}"

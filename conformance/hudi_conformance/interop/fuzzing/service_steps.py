@@ -9,6 +9,7 @@ from hudi_conformance.interop.fuzzing.seeds import Choices
 
 PLANNED: Final = ("compaction", "logcompaction", "clustering", "clean")
 RUN, SCHEDULE, EXECUTE, COMMIT, ABORT = "run", "schedule", "execute", "commit", "abort"
+ALTER: Final = "alter_schema"
 ROLLBACK_STEPS: Final = ("restore", "rollback")
 FAILED_WRITES: Final = "hoodie.clean.failed.writes.policy"
 DUE: Final[Mapping[str, str]] = {
@@ -368,6 +369,7 @@ def is_service(step: Step) -> bool:
         "archive",
         "savepoint",
         "delete_savepoint",
+        ALTER,
         *ROLLBACK_STEPS,
         *_INDEX_CHANGES,
     }

@@ -21,6 +21,7 @@ from hudi_conformance.interop.fuzzing.column_values import (
 )
 from hudi_conformance.interop.fuzzing.seeds import Choices
 from hudi_conformance.interop.fuzzing.service_steps import (
+    ALTER,
     FAILED_WRITES,
     METADATA,
     PLANS,
@@ -39,6 +40,8 @@ _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
 _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
+_RENAMED = {"extra": "other", "other": "extra"}
+"""Columns that alterations rename; all that they change is among those that come in later."""
 _WIDER = {("short", "int32"): "int64", ("narrow", "float32"): "float64"}
 LEFT_OUT, WIDENED = "hoodie.write.set.null.for.missing.columns", "hoodie.schema.on.read.enable"
 # At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
@@ -47,6 +50,7 @@ _NEARLY_ALWAYS = 97
 _ROWS = 5
 _SERVICES = 40
 _INLINE = 25
+_ALTERATIONS = 20
 _EVOLVING = 15
 _INTERRUPTIONS, _CHANGES = 12, 4
 _STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
@@ -342,6 +346,8 @@ class Writes:
             drawn = change
             self.served.after(drawn)
             self.shape = replace(self.shape, version=int(drawn.operation.rpartition(" ")[2]))
+        elif number and served and self._alters() and (altered := self._alteration()):
+            drawn = replace(service_step(ALTER), parameters={"changes": [altered]})
         elif number and served and self.choices.chance(_SERVICES):
             drawn = drawn_service(self.choices, self.shape, self.served, indexes=self.limits.metadata_indexes)
             known = self.served.after(drawn)
@@ -356,6 +362,41 @@ class Writes:
         # Whether a change of version first carries out the plans of writers or rolls back what died is open (VR-005).
         both = self.served.failed and runs_inline(self.shape, *PLANS)
         return served and not (self.served.pending or both) and self.choices.chance(_CHANGES)
+
+    def _alters(self) -> bool:
+        """Whether columns are altered: what a feed shows of images of other columns is open."""
+        fed = self.shape.properties.get("hoodie.table.cdc.enabled") == "true"
+        evolves = self.shape.configs.get(WIDENED) == "true"
+        return evolves and not fed and not self.served.pending and self.choices.chance(_ALTERATIONS)
+
+    def _alteration(self) -> dict[str, Any]:
+        """A change of a column that nothing depends on, of those that alterations or writes have added."""
+        names = [name for name, _ in self.columns]
+        new = [one for one in _ADDED if one[0] not in names and _RENAMED.get(one[0]) not in names]
+        own = [one for one in (*_RENAMED, "more") if one in names]
+        free = [one for one in own if one in _RENAMED and _RENAMED[one] not in names]
+        wider = [name for name, kind in self.columns if (name, kind) in _WIDER]
+        kinds = ["add"] * bool(new) + ["drop", "move"] * bool(own) + ["type"] * bool(wider)
+        kinds += ["rename"] * bool(free)
+        if not kinds:
+            return {}
+        kind = self.choices.one(kinds)
+        if kind == "add":
+            name, word = self.choices.one(new)
+            self.columns = (*self.columns, (name, word))
+            return {"change": kind, "column": name, "type": "long" if word == "int64" else word, "after": names[0]}
+        if kind == "type":
+            name = self.choices.one(wider)
+            self.columns = tuple((one, _WIDER.get((one, of), of) if one == name else of) for one, of in self.columns)
+            return {"change": kind, "column": name, "type": "long" if name == "short" else "double"}
+        name = self.choices.one(free if kind == "rename" else own)
+        if kind == "move":
+            return {"change": kind, "column": name, "first": True}
+        if kind == "rename":
+            self.columns = tuple((_RENAMED[one] if one == name else one, of) for one, of in self.columns)
+            return {"change": kind, "column": name, "to": _RENAMED[name]}
+        self.columns = tuple(one for one in self.columns if one[0] != name)
+        return {"change": kind, "column": name}
 
     def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.choices.chance(10):
@@ -650,7 +691,7 @@ class Writes:
             "ts": lambda: choices.number(0, 6),
             "fare": lambda: choices.number(0, 40) / 4 if choices.chance(50) else None,
             "note": self._note,
-            "extra": lambda: choices.one([None, "e"]),
+            **{name: lambda: choices.one([None, "e"]) for name in _RENAMED},
             "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
             "short": lambda: choices.one([None, -7, 2**31 - 1]),
             "narrow": lambda: choices.one([None, 0.5, -2.25]),

@@ -1,0 +1,249 @@
+"""Columns that are added, renamed, dropped, moved and widened by an action of their own, and what follows it."""
+
+from typing import Any, Final
+
+from hudi_model.files import Field, Schema
+
+from hudi_conformance.corpus.golden.rides import RIDES, ride
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import MOR, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+_REFUSED: Final = "SCHEMA_INCOMPATIBLE"
+_SHAPES: Final = shapes((6, 9))
+
+
+def _altered(case: WritingCase, *changes: dict[str, Any], reject: str | None = None) -> Done:
+    return case.service("alter_schema", changes=list(changes), reject=reject)
+
+
+def _schema(*columns: tuple[str, str]) -> Schema:
+    """Some columns of rides by their names, others by name and type, in this order."""
+    return Schema(tuple(Field(name, kind) for name, kind in columns))
+
+
+def _columns(**renamed: str) -> tuple[tuple[str, str], ...]:
+    return tuple((renamed.get(one.name, one.name), one.type) for one in RIDES.fields)
+
+
+@writing("altering/added", _SHAPES, "DM-020 DM-021 DM-003 DM-004", "alterations-are-passed-over")
+def added(case: WritingCase) -> None:
+    """A column is added in the middle, then one at the end, and rows bring both.
+
+    Given rides of two cities, some updated.
+    When a column is added after the key and another last, and an update brings both.
+    Then rows that nobody wrote since have nulls there, the columns stand where they were put, and what was before is as
+    it was.
+    """
+    first = with_rides(case)
+    gate = {"change": "add", "column": "gate", "type": "string", "after": RIDES.fields[0].name}
+    change = _altered(case, gate, {"change": "add", "column": "seats", "type": "int"})
+    case.state()
+    case.info()
+    names = _columns()
+    grown = _schema(names[0], ("gate", "string"), *names[1:], ("seats", "int32"))
+    written = case.write("upsert", [ride("r01", 30, gate="é", seats=4), ride("r03", 30)], schema=grown)
+    case.state()
+    case.filtered(["gate", "is_null"])
+    case.past(first, change, written)
+
+
+@writing("altering/renamed", _SHAPES, "DM-020 DM-021 DM-004", "columns-by-name renamed-columns-are-new")
+def renamed(case: WritingCase) -> None:
+    """A column has another name, and its values under it, wherever they lie.
+
+    Given rides of two cities, some updated.
+    When the rider's column is renamed and an update brings the new name; then logs are compacted, files clustered.
+    Then every row has its rider under the new name, also between two services; as of a time before, and in a range that
+    ends before, under the name of that time.
+    """
+    first = with_rides(case)
+    change = _altered(case, {"change": "rename", "column": "rider", "to": "guest"})
+    case.state()
+    case.filtered(["guest", "is_not_null"])
+    named = _schema(*_columns(rider="guest"))
+    written = case.write("upsert", [ride("r01", 30, guest="new"), ride("r04", 30, guest=None)], schema=named)
+    case.snapshot()
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+        case.snapshot()
+    case.run("clustering", CLUSTERING_DUE)
+    case.state()
+    case.past(first, change, written)
+
+
+@writing("altering/dropped_and_added", _SHAPES, "DM-020 DM-021", "columns-by-name")
+def dropped_and_added(case: WritingCase) -> None:
+    """A column that is dropped and added again shows none of its old values.
+
+    Given rides of two cities, some updated.
+    When the riders' column is dropped, an update comes without it, and a column of the same name is added.
+    Then riders are null but where they were written since; as of a time before they are as they were.
+    """
+    first = with_rides(case)
+    _altered(case, {"change": "drop", "column": "rider"})
+    case.snapshot()
+    left = _schema(*(one for one in _columns() if one[0] != "rider"))
+    case.write("upsert", [ride("r01", 30)], schema=left)
+    case.state()
+    _altered(case, {"change": "add", "column": "rider", "type": "string"})
+    case.snapshot()
+    written = case.write(
+        "upsert", [ride("r11", 40, rider="new")], schema=_schema(*_left_names(left), ("rider", "string"))
+    )
+    case.state()
+    case.filtered(["rider", "=", "new"])
+    case.past(first, written)
+
+
+def _left_names(schema: Schema) -> tuple[tuple[str, str], ...]:
+    """The columns of a schema by name and type."""
+    return tuple((one.name, one.type) for one in schema.fields)
+
+
+_SEATS: Final = _schema(*_columns(), ("seats", "int32"), ("share", "float32"), ("number", "string"))
+
+
+@writing("altering/retyped", _SHAPES, "DM-020 DM-021 DM-004", "any-type-is-given no-wider-type-is-given")
+def retyped(case: WritingCase) -> None:
+    """A column gets a type that holds its values, and no narrower one.
+
+    Given rides with short integers, floats and texts, one of them updated.
+    When these become longs, doubles and decimals, and updates bring what only those hold; then a long is to be short.
+    Then what was there has the types of now, and the last change is refused.
+    """
+    case.schema = _SEATS
+    case.create()
+    case.write("insert", [ride("r01", 1, seats=4, share=0.1, number="1.25"), ride("r11", 1, seats=None, number="7")])
+    first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5")])
+    wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)"}
+    change = _altered(case, *({"change": "type", "column": name, "type": kind} for name, kind in wider.items()))
+    case.state()
+    case.info()
+    _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
+    types = _schema(*_columns(), ("seats", "int64"), ("share", "float64"), ("number", "decimal(9,2)"))
+    case.write("upsert", [ride("r01", 3, seats=2**40, share=0.25, number=None)], schema=types)
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    case.state()
+    case.past(first, change)
+
+
+_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), ("stops", "list<struct<at:int32>>"))
+
+
+@writing("altering/inside_columns", _SHAPES, "DM-020 DM-021", "columns-by-name")
+def inside_columns(case: WritingCase) -> None:
+    """Parts of a struct, and of the structs of a list, are added, renamed and widened.
+
+    Given rides with a struct and a list of structs, one of them updated.
+    When a part of the struct is renamed, one is added before it, one of the list becomes long, and all are updated.
+    Then what was there is found in its parts.
+    """
+    case.schema = _PLACE
+    case.create()
+    case.write("insert", [_at("r01", 1), ride("r11", 1, place=None, stops=[])])
+    first = case.write("upsert", [_at("r11", 2)])
+    change = _altered(
+        case,
+        {"change": "rename", "column": "place.name", "to": "title"},
+        {"change": "add", "column": "place.floor", "type": "int", "first": True},
+        {"change": "type", "column": "stops.element.at", "type": "long"},
+    )
+    case.state()
+    _altered(case, {"change": "drop", "column": "stops.element"}, reject=_REFUSED)
+    place = "struct<floor:int32,title:string,height:int32>"
+    inner = _schema(*_columns(), ("place", place), ("stops", "list<struct<at:int64>>"))
+    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=[{"at": 2**40}])]
+    case.write("upsert", rows, schema=inner)
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    case.state()
+    case.past(first, change)
+
+
+def _at(key: str, ts: int) -> dict[str, Any]:
+    return ride(key, ts, place={"name": f"place {ts}", "height": ts}, stops=[{"at": ts}, {"at": None}])
+
+
+@writing("altering/refused", _SHAPES, "DM-021 DM-005", "needed-columns-go")
+def refused(case: WritingCase) -> None:
+    """What keys, partitions and order are made of stays, no two columns have one name, and none unknown is changed.
+
+    Given rides of two cities.
+    When the key, the partition and the ordering field are to be dropped or renamed or become text, a column is added or
+    renamed to the name of another, and one that is not there is to be renamed.
+    Then all are refused, and the table is as it was.
+    """
+    with_rides(case)
+    for name in ("id", "city", "ts"):
+        _altered(case, {"change": "drop", "column": name}, reject=_REFUSED)
+        _altered(case, {"change": "rename", "column": name, "to": "other"}, reject=_REFUSED)
+    _altered(case, {"change": "type", "column": "ts", "type": "string"}, reject=_REFUSED)
+    _altered(case, {"change": "add", "column": "Rider", "type": "string"}, reject=_REFUSED)
+    _altered(case, {"change": "rename", "column": "rider", "to": "fare"}, reject=_REFUSED)
+    _altered(case, {"change": "rename", "column": "guest", "to": "other"}, reject=_REFUSED)
+    case.state()
+
+
+@writing("altering/moved", _SHAPES, "DM-020 DM-021", "places-are-ignored")
+def moved(case: WritingCase) -> None:
+    """Columns stand elsewhere, and have their values there.
+
+    Given rides of two cities, some updated.
+    When a column is moved to the front, one before another, none after one that is not there, and an update comes in
+    the old order.
+    Then the table has its columns in the new order, and every value in its column.
+    """
+    first = with_rides(case)
+    moves = ({"change": "move", "column": "fare", "first": True}, {"change": "move", "column": "rider", "before": "ts"})
+    _altered(case, {"change": "move", "column": "fare", "after": "guest"}, reject=_REFUSED)
+    _altered(case, *moves)
+    case.info()
+    case.state()
+    case.write("upsert", [ride("r01", 30, rider="late", fare=None)])
+    case.info()
+    case.state()
+    case.as_of(first)
+
+
+@writing("altering/undone", _SHAPES, "DM-020 DM-021 SR-004", "ids-end-with-the-next-write")
+def undone(case: WritingCase) -> None:
+    """A restore to before an alteration brings the names of then back.
+
+    Given rides with a savepoint.
+    When a column is renamed, an update brings the new name, and the table is restored.
+    Then the column has its old name and values, and an update and another alteration go on from there.
+    """
+    with_rides(case)
+    saved = case.service("savepoint")
+    _altered(case, {"change": "rename", "column": "rider", "to": "guest"})
+    case.write("upsert", [ride("r01", 30, guest="new")], schema=_schema(*_columns(rider="guest")))
+    case.snapshot()
+    case.service("restore", to=saved.requested)
+    case.info()
+    case.state()
+    case.write("upsert", [ride("r11", 40, rider="old name")])
+    _altered(case, {"change": "rename", "column": "rider", "to": "driver"})
+    case.state()
+
+
+@writing("altering/pending_compaction", shapes((6, 9), (MOR,)), "DM-020 DM-021 CP-004", "columns-by-name")
+def pending_compaction(case: WritingCase) -> None:
+    """A compaction that was planned before an alteration and is carried out after it loses no value.
+
+    Given rides of which one was updated, with a planned compaction.
+    When a column is renamed, an update brings the new name, and the plan is carried out.
+    Then every row has its rider under the new name before and after.
+    """
+    with_rides(case)
+    case.write("upsert", [ride("r11", 20, rider="before")])
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    _altered(case, {"change": "rename", "column": "rider", "to": "guest"})
+    case.write("upsert", [ride("r01", 30, guest="new")], schema=_schema(*_columns(rider="guest")))
+    case.snapshot()
+    case.execute(plan, COMPACTION_DUE)
+    case.state()
