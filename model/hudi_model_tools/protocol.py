@@ -197,7 +197,9 @@ def pause(process: Process, shared: Shared, store: Store) -> tuple[Process, Shar
     if not process.is_slow or shared.holder != process.name or shared.lapsed:
         return None
     ready = make_ready(process, shared.table.value)
-    return ready and (replace(ready[0], local=store.keep(ready[1])), replace(shared, lapsed=True))
+    if ready and not isinstance(ready[1].todo[0], Unstored | WriteHeartbeat):
+        process = replace(ready[0], local=store.keep(ready[1]))
+    return ready and (process, replace(shared, lapsed=True))
 
 
 def is_late(process: Process, local: LocalState, shared: Shared) -> bool:
