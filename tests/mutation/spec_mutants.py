@@ -4,6 +4,7 @@ SANY parses the modules; by the levels that it states a condition is no change. 
 mutated module: a run that gives another result than declared kills the mutant, and so does an agreement's other graph.
 """
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from threading import Lock
 from typing import Final, Generic, TypeVar
 
 from hudi_adapter.java import java_home
+from hudi_conformance.verification.tla.apalache import EXTENDED
 from hudi_conformance.verification.tla.graph import Graph
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.tlc import Result as Checked
@@ -203,11 +205,13 @@ class _Parsed:
 
     entries: Mapping[str, ET.Element]
     files: frozenset[str]
+    extended: frozenset[str]
+    """The module and those that it extends, which an instance of another module is none of."""
 
-    def definition(self, module: str, name: str) -> ET.Element:
-        """A definition of a module, or of one that it extends."""
+    def definition(self, name: str) -> ET.Element:
+        """A definition of the module, or of one that it extends."""
         named = (one for one in self.entries.values() if one.findtext("uniquename") == name)
-        return min(named, key=lambda one: one.findtext("location/filename") != module)
+        return next(one for one in named if one.findtext("location/filename") in self.extended)
 
     def operator(self, node: ET.Element) -> ET.Element | None:
         """What an application applies."""
@@ -235,7 +239,13 @@ def _parsed(folder: Path, module: str) -> _Parsed:
     entries: dict[str, ET.Element] = {}
     for entry in ET.fromstring(output.stdout).iterfind("context/entry"):  # noqa: S314 - SANY wrote it
         entries[entry.findtext("UID") or ""] = next(one for one in entry if one.tag != "UID")
-    return _Parsed(entries, frozenset(path.stem for path in folder.glob("*.tla")))
+    files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    extended, waiting = set[str](), [module]
+    while waiting:
+        extended.add(name := waiting.pop())
+        found = (one for match in EXTENDED.finditer(files.get(name, "")) for one in re.findall(r"\w+", match["names"]))
+        waiting += [one for one in found if one not in extended]
+    return _Parsed(entries, frozenset(files), frozenset(extended))
 
 
 _Change = tuple[Place, str, Callable[[str], str]]
@@ -243,7 +253,7 @@ _Change = tuple[Place, str, Callable[[str], str]]
 
 def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
     """Of what `Next` reaches: each condition dropped, each negated, each change left out."""
-    waiting, known = [parsed.definition(module, "Next")], set[int]()
+    waiting, known = [parsed.definition("Next")], set[int]()
     while waiting:
         definition = waiting.pop()
         if id(definition) in known:
