@@ -1,8 +1,7 @@
 """Processes over one shared table, each a step machine that has one durable effect at a time.
 
 A step reads what it needs and works out its effects; reading and the first effect after it are one move.
-Between any two effects other processes move, or the process dies. What has failed keeps what it made durable, forgets
-what it knew, and its lease on the lock ends.
+Between any two effects other processes move, or the process dies, forgets what it knew, and its lease ends.
 """
 
 from dataclasses import dataclass, replace
@@ -194,10 +193,11 @@ def pause(process: Process, shared: Shared, store: Store) -> tuple[Process, Shar
 
     Clauses: LK-002.
     """
-    if not process.is_slow or shared.holder != process.name or shared.lapsed:
-        return None
-    ready = make_ready(process, shared.table.value)
-    return ready and (replace(ready[0], local=store.keep(ready[1])), replace(shared, lapsed=True))
+    is_holder = process.is_slow and shared.holder == process.name and not shared.lapsed
+    ready = make_ready(process, shared.table.value) if is_holder else None
+    if ready and not isinstance(ready[1].todo[0], Unstored | WriteHeartbeat):
+        process = replace(ready[0], local=store.keep(ready[1]))
+    return ready and (process, replace(shared, lapsed=True))
 
 
 def is_late(process: Process, local: LocalState, shared: Shared) -> bool:

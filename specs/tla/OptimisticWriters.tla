@@ -111,18 +111,23 @@ ReleaseLock(p) ==
   /\ time' = [time EXCEPT ![p] = 0]
   /\ UNCHANGED <<clock, crashes, timeline, files, markers, heartbeats, instant, seen, left, rows>>
 
+IsMarked(p) == \E marker \in markers: marker.instant = instant[p]
+
 \* OW-009, MK-003: first the file goes that the marker announces,
 DeleteDataFile(p) ==
   /\ {"markers name what to remove", "a refused write is withdrawn to its end"} \subseteq Rules
+  /\ IsMarked(p)
   /\ Goes(p, "refused", "files gone")
   /\ files' = {file \in files: [instant |-> file.instant, day |-> file.day] \notin
                  {marker \in markers: marker.instant = instant[p]}}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, heartbeats, instant, time, seen, left, rows>>
 
-\* then the marker, then the instant, then the heartbeat. MK-004: or else after the completed file.
+\* then the marker, then the instant, then the heartbeat. MK-004: or else after the completed file. Who was
+\* refused before the request has none of these but a heartbeat.
 DeleteMarkers(p) ==
   /\ \/ Goes(p, "completed", "unmarked")
      \/ Goes(p, "files gone", "withdrawing")
+     \/ ~IsMarked(p) /\ Goes(p, "refused", IF FilesOf(timeline, instant[p]) = {} THEN "withdrawn" ELSE "withdrawing")
      \/ "markers name what to remove" \notin Rules /\ Goes(p, "refused", "withdrawing")
   /\ markers' = {marker \in markers: marker.instant # instant[p]}
   /\ UNCHANGED <<clock, lock, crashes, timeline, files, heartbeats, instant, time, seen, left, rows>>

@@ -183,12 +183,13 @@ IsLate(p) == p \in SlowHolders /\ lock # p
 \* A request under an instant that is older than what it builds on would be hidden by that.
 MayRequest(p) == "a late holder requests nothing" \in Rules => ~IsLate(p)
 
-\* A holder may be paused between its look at the table and the put of its completed file. So one that
-\* is slow looks before it generates its completion time, and does not look again.
-LooksFirst(p) == p \in SlowHolders => MayComplete(p)
+\* A holder may be paused between its look at the table and the put of its completed file. Where that put is
+\* fenced, it fails, whatever was seen. Where it is not, the look before the completion time was the last one.
+IsUnfenced(p) == p \in SlowHolders /\ "a late holder completes nothing" \notin Rules
 
-MayPut(p) ==
-  IF p \in SlowHolders THEN "a late holder completes nothing" \in Rules => ~IsLate(p) ELSE MayComplete(p)
+LooksFirst(p) == IsUnfenced(p) => MayComplete(p)
+
+MayPut(p) == IsUnfenced(p) \/ (~IsLate(p) /\ MayComplete(p))
 
 -----------------------------------------------------------------------------
 \* What is read.

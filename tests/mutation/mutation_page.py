@@ -81,7 +81,9 @@ _SPECS: Final = """
 ## The TLA+ modules
 
 Of what `Next` reaches each condition is dropped or negated, each change left out, the step of each action replaced by
-any. TLC does the declared runs: one that gives another result kills the mutant.
+any. TLC does the declared runs: one that gives another result kills the mutant, and so does an agreement of which the
+states and steps are no more the model's. Where every run that must pass has as many states, steps and levels as before,
+the mutant changes nothing, and counts as no gap.
 """
 
 
@@ -99,12 +101,16 @@ def _all() -> Iterator[tuple[Area, str]]:
 
 def _row(area: str, module: str, results: Sequence[Result], explained: Explanations) -> tuple[str, ...]:
     tried = [one for one in results if one.tried]
-    survived = [one for one in tried if one.survived]
-    same = sum(one.key in explained.survivors and explained.survivors[one.key].kind != "open" for one in survived)
+    survived = [one for one in tried if one.survived or one.unchanged]
+    same = sum(one.unchanged or _is_no_gap(one, explained) for one in survived)
     killed = len(tried) - len(survived)
     counts = (len(results), len(tried), killed, len(survived), same)
     rates = (_rate(killed, len(tried)), _rate(killed, len(tried) - same))
     return area, f"`{module}`" if module else "", *(str(count) for count in counts), *rates
+
+
+def _is_no_gap(one: Result, explained: Explanations) -> bool:
+    return one.key in explained.survivors and explained.survivors[one.key].kind != "open"
 
 
 def _rate(part: int, whole: int) -> str:
@@ -112,7 +118,7 @@ def _rate(part: int, whole: int) -> str:
 
 
 def _killers(results: Sequence[Result]) -> Iterator[str]:
-    kinds = Counter(one.outcome.split()[0] for one in results if one.tried and not one.survived)
+    kinds = Counter(one.outcome.split()[0] for one in results if one.tried and not (one.survived or one.unchanged))
     text = ", ".join(f"{count} by {_KILLS.get(kind, kind)}" for kind, count in kinds.most_common())
     yield f"\nKilled: {text}."
 
@@ -124,6 +130,7 @@ _KILLS: Final = {
     "case": "a case of the suite",
     "test": "a test of the engine",
     "run": "a run of TLC",
+    "agreement": "an agreement with the model",
     "error": "an error before any answer",
     "limit": "the time limit",
 }

@@ -11,6 +11,8 @@ SOURCE: Final = "mutation-testing"
 SPECS: Final = "mutation-testing-of-specs"
 NOT_TRIED: Final = ""
 SURVIVED: Final = "survived"
+UNCHANGED: Final = "unchanged"
+"""Of a TLA+ module: every run that must pass has as many states, steps and levels as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Result:
     def survived(self) -> bool:
         """Whether nothing killed it."""
         return self.outcome == SURVIVED
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether it changes nothing that a run reaches."""
+        return self.outcome == UNCHANGED
 
 
 def keep(results: Iterable[Result], source: str = SOURCE) -> None:

@@ -1,26 +1,33 @@
 """Mutants of the TLA+ modules: what `Next` does with one of its conditions dropped, negated, or one change left out.
 
 SANY parses the modules; by the levels that it states a condition is no change. TLC then does the declared runs of each
-mutated module: a run that gives another result than declared kills the mutant.
+mutated module: a run that gives another result than declared kills the mutant, and so does an agreement's other graph.
 """
 
+import re
 import shutil
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from threading import Lock
+from typing import Final, Generic, TypeVar
 
 from hudi_adapter.java import java_home
-from hudi_conformance.verification.tla.manifest import Run, load_manifest
+from hudi_conformance.verification.tla.apalache import EXTENDED
+from hudi_conformance.verification.tla.graph import Graph
+from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.tlc import Result as Checked
-from hudi_conformance.verification.tla.tlc import run_tlc, tlc_jar
-from results import SURVIVED, Result
+from hudi_conformance.verification.tla.tlc import dump_graph, run_tlc, tlc_jar
+from results import SURVIVED, UNCHANGED, Result
+
+Key = TypeVar("Key", bound=Hashable)
+Found = TypeVar("Found")
 
 FOLDER: Final = Path("specs") / "tla"
 # A mutant may have more states than the module, and more than that says enough.
@@ -84,41 +91,112 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
     return sorted(made, key=lambda one: (one.result.module, one.result.line, one.result.operator))
 
 
+class _AsTheyAre:
+    """What the declared runs and agreements of the modules as they are come to, each done once it is needed."""
+
+    def __init__(self, folder: Path, modules: Iterable[str]) -> None:
+        manifest, self._folder = load_manifest(folder), folder
+        runs = (one for one in manifest.runs if one.module in modules and not one.soak)
+        # What takes longest has the greatest limit.
+        self.runs: Sequence[Run] = sorted(runs, key=lambda one: (one.violates is not None, one.limit_s))
+        compared = (one for one in manifest.agreements if one.run.module in modules and not one.run.soak)
+        self.graphs: Sequence[Run] = [one.run for one in compared if not one.law]
+        self._checked = Once[Run, Checked](self._check)
+        self._dumped = Once[Run, Graph](partial(dump_graph, folder))
+
+    def checked(self, run: Run) -> Checked:
+        """What a run comes to.
+
+        Raises:
+            ValueError: it is not what is declared.
+
+        """
+        return self._checked(run)
+
+    def dumped(self, run: Run) -> Graph:
+        """The states and the steps of an agreement."""
+        return self._dumped(run)
+
+    def _check(self, run: Run) -> Checked:
+        plain = run_tlc(self._folder, run)
+        if plain.fault:
+            raise ValueError(f"{run.module} as it is: {run.name}: {plain.fault}")
+        return plain
+
+
+class Once(Generic[Key, Found]):
+    """A function whose result is kept; of several threads that need one the first works it out."""
+
+    def __init__(self, work: Callable[[Key], Found]) -> None:
+        self._work, self._lock, self._found = work, Lock(), dict[Key, Future[Found]]()
+
+    def __call__(self, key: Key) -> Found:
+        """The result, or the exception that it came to."""
+        with self._lock:
+            is_first, result = key not in self._found, self._found.setdefault(key, Future())
+        if is_first:
+            try:
+                result.set_result(self._work(key))
+            except Exception as error:  # noqa: BLE001 - whoever needs the result gets it
+                result.set_exception(error)
+        return result.result()
+
+
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
-    """What becomes of mutants, each as it is known: the quickest runs first, until one gives another result.
+    """What becomes of mutants, each as it is known.
+
+    First the runs that must pass. Where all of them have as many states, steps and levels as before, the mutant changes
+    nothing; else the runs that must fail and the graphs of the agreements decide.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
 
     """
-    modules = {name for one in mutants for name in one.checked}
-    runs = [run for run in load_manifest(folder).runs if run.module in modules and not run.soak]
+    plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     with ThreadPoolExecutor(jobs) as pool:
-        plain = {(one.run.module, one.run.name): one for one in pool.map(partial(run_tlc, folder), runs)}
-        if wrong := [f"{one.run.name}: {one.fault}" for one in plain.values() if one.fault]:
-            raise ValueError(f"the modules as they are give other results than declared: {'; '.join(wrong)}")
         yield from pool.map(partial(_outcome, folder, plain), mutants)
 
 
-def _outcome(folder: Path, plain: Mapping[tuple[str, str], Checked], mutant: SpecMutant) -> Result:
-    wanted = [one for one in plain.values() if one.run.module in mutant.checked]
+def _outcome(folder: Path, plain: _AsTheyAre, mutant: SpecMutant) -> Result:
     with tempfile.TemporaryDirectory(prefix="hudi-spec-mutant-") as place:
         mutated = Path(place) / "tla"
         shutil.copytree(folder, mutated)
         (mutated / f"{mutant.file}.tla").write_text(mutant.text, encoding="utf-8")
-        # Of each module first its quickest run that must pass: most mutants end there.
-        for one in sorted(wanted, key=lambda one: (one.run.violates is not None, one.seconds)):
-            checked = run_tlc(mutated, _limited(one))
-            if checked.finding is None:
-                return replace(mutant.result, outcome=f"limit {one.run.module}: {one.run.name}")
-            if checked.fault:
-                kind = "run" if checked.finding.violated or checked.finding.passed else "error"
-                return replace(mutant.result, outcome=f"{kind} {one.run.module}: {one.run.name}")
-    return replace(mutant.result, outcome=SURVIVED)
+        return replace(mutant.result, outcome=_of_runs(mutated, plain, mutant) or _of_graphs(mutated, plain, mutant))
 
 
-def _limited(plain: Checked) -> Run:
-    return replace(plain.run, limit_s=max(_LEAST_S, _TIMES * plain.seconds))
+def _of_runs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
+    """What kills a mutant, or that it is unchanged; nothing where it changes what no run notices."""
+    is_changed = False
+    for run in (one for one in plain.runs if one.module in mutant.checked):
+        if run.violates and not is_changed:
+            return UNCHANGED
+        before = plain.checked(run)
+        checked = run_tlc(mutated, replace(run, limit_s=max(_LEAST_S, _TIMES * before.seconds)))
+        if checked.finding is None:
+            return f"limit {run.module}: {run.name}"
+        if checked.fault:
+            kind = "run" if checked.finding.violated or checked.finding.passed else "error"
+            return f"{kind} {run.module}: {run.name}"
+        is_changed = is_changed or (run.violates is None and _size(checked) != _size(before))
+    return "" if is_changed else UNCHANGED
+
+
+def _of_graphs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
+    """The agreement whose graph is another than the model's, which is that of the module as it is."""
+    for run in (one for one in plain.graphs if one.module in mutant.checked):
+        try:
+            is_same = dump_graph(mutated, run) == plain.dumped(run)
+        except ManifestError:
+            is_same = False
+        if not is_same:
+            return f"agreement {run.module}: {run.name}"
+    return SURVIVED
+
+
+def _size(checked: Checked) -> tuple[int, ...]:
+    found = checked.finding
+    return (found.generated_states, found.distinct_states, found.depth) if found else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +205,13 @@ class _Parsed:
 
     entries: Mapping[str, ET.Element]
     files: frozenset[str]
+    extended: frozenset[str]
+    """The module and those that it extends, which an instance of another module is none of."""
 
-    def definition(self, module: str, name: str) -> ET.Element:
-        """A definition of a module, or of one that it extends."""
+    def definition(self, name: str) -> ET.Element:
+        """A definition of the module, or of one that it extends."""
         named = (one for one in self.entries.values() if one.findtext("uniquename") == name)
-        return min(named, key=lambda one: one.findtext("location/filename") != module)
+        return next(one for one in named if one.findtext("location/filename") in self.extended)
 
     def operator(self, node: ET.Element) -> ET.Element | None:
         """What an application applies."""
@@ -159,7 +239,13 @@ def _parsed(folder: Path, module: str) -> _Parsed:
     entries: dict[str, ET.Element] = {}
     for entry in ET.fromstring(output.stdout).iterfind("context/entry"):  # noqa: S314 - SANY wrote it
         entries[entry.findtext("UID") or ""] = next(one for one in entry if one.tag != "UID")
-    return _Parsed(entries, frozenset(path.stem for path in folder.glob("*.tla")))
+    files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    extended, waiting = set[str](), [module]
+    while waiting:
+        extended.add(name := waiting.pop())
+        found = (one for match in EXTENDED.finditer(files.get(name, "")) for one in re.findall(r"\w+", match["names"]))
+        waiting += [one for one in found if one not in extended]
+    return _Parsed(entries, frozenset(files), frozenset(extended))
 
 
 _Change = tuple[Place, str, Callable[[str], str]]
@@ -167,7 +253,7 @@ _Change = tuple[Place, str, Callable[[str], str]]
 
 def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
     """Of what `Next` reaches: each condition dropped, each negated, each change left out."""
-    waiting, known = [parsed.definition(module, "Next")], set[int]()
+    waiting, known = [parsed.definition("Next")], set[int]()
     while waiting:
         definition = waiting.pop()
         if id(definition) in known:

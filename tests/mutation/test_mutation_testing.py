@@ -196,11 +196,20 @@ def test_each_condition_and_change_of_a_module_is_mutated_once(tmp_path: Path):
     assert sorted(found) == sorted([*conditions, (5, "leave"), (11, "leave"), (13, "from any step")])
 
 
-def test_a_mutant_that_no_run_notices_survives(tmp_path: Path):
+def test_what_a_module_has_an_instance_of_is_none_of_its_steps():
+    """`NonBlockingWriters` has `Next` from a module that it extends; it implements another that has a `Next`, too."""
+    found = {one.result.module for one in spec_mutants(ROOT / FOLDER, ["NonBlockingWriters"])}
+    assert "StreamingSteps.tla" in found
+    assert "AtomicTable.tla" not in found
+
+
+def test_a_mutant_that_no_run_notices_survives_or_changes_nothing(tmp_path: Path):
+    """What is done may be done again: that is another graph, and no property says that it is done once."""
     folder = counter(tmp_path / "tla")
-    chosen = {(7, "drop"), (9, "drop"), (11, "leave")}
+    chosen = {(7, "drop"), (9, "drop"), (11, "leave"), (13, "from any step")}
     mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
     outcomes = {(one.becomes, one.outcome) for one in try_mutants(folder, mutants)}
-    assert ("May == at < Last /\\ TRUE", "survived") in outcomes
+    assert ("May == at < Last /\\ TRUE", "unchanged") in outcomes
+    assert ('End(p) == Goes(p, step[p], "done") /\\ at = Last /\\ UNCHANGED at', "survived") in outcomes
     assert ("May == TRUE /\\ at >= 0", "run Counter: it counts to the last") in outcomes
     assert ("/\\ UNCHANGED at", "run Counter: it counts to the last") in outcomes

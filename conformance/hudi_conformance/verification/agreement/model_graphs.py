@@ -50,7 +50,10 @@ def model_graph(agreement: Agreement, module: State) -> Graph:
                 if move.world not in known:
                     known[move.world] = projection.state(move.world)
                     waiting.append(move.world)
-                edges.add((known[world], action_of(move), known[move.world]))
+                edge = known[world], action_of(move), known[move.world]
+                # That a lease has ended is seen when another takes the lock.
+                if not (edge[1] == "Pause" and edge[0] == edge[2]):
+                    edges.add(edge)
     return Graph(frozenset({known[start]}), frozenset(known.values()), frozenset(edges))
 
 

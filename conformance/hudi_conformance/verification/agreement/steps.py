@@ -1,7 +1,9 @@
 """How far a process has come, in the words of the TLA+ modules: the last thing that it did, or what it does next."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from hudi_model.actions import State
+from hudi_model.effects import CreateInstant
 from hudi_model_tools.programs import Act
 from hudi_model_tools.protocol import Process
 
@@ -87,6 +89,11 @@ STEPS: Mapping[tuple[str, int, str], str] = {
 }
 
 
+def is_completing(following: Sequence[Act]) -> bool:
+    """Whether a process that has looked at the table completes next."""
+    return any(isinstance(one, CreateInstant) and one.entry.state is State.COMPLETED for one in following)
+
+
 def step_of(process: Process) -> str:
     """The step of a process.
 
@@ -100,4 +107,6 @@ def step_of(process: Process) -> str:
     if process.program == "reader" and local.refused:
         return "missed"
     following: tuple[Act, ...] = local.todo[:1]
+    if process.is_slow and (process.program, process.step) == ("writer", 8) and is_completing(following):
+        return "finishing"
     return STEPS[process.program, process.step, "".join(map(effect_name, following))]

@@ -51,6 +51,8 @@ class Finding:
     depth: int
     trace: tuple[TraceStep, ...]
     message: str
+    generated_states: int = 0
+    """States that steps lead to, each as often as it was met."""
 
 
 def read_finding(output: str, properties: tuple[str, ...]) -> Finding:
@@ -67,6 +69,7 @@ def read_finding(output: str, properties: tuple[str, ...]) -> Finding:
         depth=int(depth[1]) if depth else len(trace),
         trace=trace,
         message="\n".join(body for code, body in messages if code not in NOISE and not body.startswith("Finished")),
+        generated_states=int(statistics[1].replace(",", "")) if statistics else 0,
     )
 
 
