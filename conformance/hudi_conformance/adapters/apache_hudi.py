@@ -143,7 +143,8 @@ class ApacheHudi:
         self, request: Request, options: Mapping[str, str], prepare: Callable[[Any], Any] = lambda frame: frame
     ) -> Answer:
         configs = {str(key): str(value) for key, value in (request.params.get("configs") or {}).items()}
-        reader = self.session.read.format("hudi").options(**configs, **options)
+        options = {**apache_hudi_writing.evolution(request.table), **configs, **options}
+        reader = self.session.read.format("hudi").options(**options)
         frame = _selected(prepare(reader.load(str(request.table))), request.params)
         target = request.out_dir / "spark"
         before = notices.log_length(self._scratch)

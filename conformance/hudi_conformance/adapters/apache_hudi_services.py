@@ -1,6 +1,7 @@
 """The table services of Apache Hudi, planned, carried out, or both at once, through its write client."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hudi_adapter.protocol import Answer, Rejected, Request, Unsupported, ValueAnswer
@@ -24,6 +25,7 @@ _INDEX_SETTINGS = {
     "RECORD_INDEX": "hoodie.metadata.record.index.enable",
 }
 _CHANGES_OF_VERSION = {"upgrade", "downgrade"}
+_ALTERATIONS = ("commit", "deltacommit")
 _MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
 
 
@@ -119,7 +121,8 @@ def service(session: Any, release: str, request: Request) -> Answer:
     with client_of(session, release, request.table, {**_version_settings(params), **configs_of(params)}) as client:
         _SERVICES[name](client, params)
     made = [one for one in hudi_views.timeline(session, request.table) if _key(one) not in before]
-    own = [one for one in made if one["action"] == _MADE.get(name)]
+    actions = _ALTERATIONS if name == "alter_schema" else (_MADE.get(name),)
+    own = [one for one in made if one["action"] in actions]
     return ValueAnswer(shown(max(own, key=lambda one: str(one["requested"])) if own else None))
 
 
@@ -181,6 +184,53 @@ def _change_version(client: WriteClient, params: Mapping[str, Any]) -> None:
     jvm.table.upgrade.UpgradeDowngrade(view, client.java.getConfig(), context, helper).run(version, None)
 
 
+def _alter_schema(client: WriteClient, params: Mapping[str, Any]) -> None:
+    """One change of one column: the client makes a commit of each."""
+    changes = list(params.get("changes", ()))
+    if len(changes) != 1:
+        raise Unsupported("alter-schema-several-changes")
+    change, java = changes[0], client.java
+    kind, column = str(change["change"]), str(change["column"])
+    match kind:
+        case "add":
+            schemas = client.jvm.org.apache.avro.Schema
+            parsed = schemas.Parser().parse(json.dumps(["null", change["type"]]))
+            java.addColumn(column, parsed, "", *_position(client, change))
+        case "drop":
+            java.deleteColumns(_texts(client, [column]))
+        case "rename":
+            java.renameColumn(column, str(change["to"]))
+        case "move":
+            java.reOrderColPosition(column, *_position(client, change))
+        case "type" if str(change["type"]) in _WORDS:
+            word = _WORDS[str(change["type"])]
+            java.updateColumnType(column, getattr(client.jvm.org.apache.hudi.internal.schema, f"Types${word}").get())
+        case _:
+            raise Unsupported(f"alter-schema-{kind}")
+
+
+_WORDS = {"int": "IntType", "long": "LongType", "float": "FloatType", "double": "DoubleType", "string": "StringType"}
+
+
+def _position(client: WriteClient, change: Mapping[str, Any]) -> tuple[str, Any]:
+    """Beside which column, and on which side of it."""
+    inner = "TableChange$ColumnPositionChange$ColumnPositionType"
+    kinds = getattr(client.jvm.org.apache.hudi.internal.schema.action, inner)
+    if change.get("first"):
+        return "", kinds.FIRST
+    name = next((one for one in ("after", "before") if change.get(one)), None)
+    return ("", kinds.NO_OPERATION) if name is None else (str(change[name]), kinds.valueOf(name.upper()))
+
+
+def _texts(client: WriteClient, values: Sequence[str]) -> Any:
+    """An array of texts."""
+    gateway = client.session.sparkContext._gateway  # noqa: SLF001
+    found = gateway.new_array(client.jvm.java.lang.String, len(values))
+    for place, value in enumerate(values):
+        found[place] = value
+    return found
+
+
 _SERVICES: Mapping[str, Callable[[WriteClient, Mapping[str, Any]], None]] = {
     "archive": lambda client, _: client.java.archive(),
     "clean": lambda client, _: client.java.clean(),
@@ -190,4 +240,5 @@ _SERVICES: Mapping[str, Callable[[WriteClient, Mapping[str, Any]], None]] = {
     "restore": _restore,
     "upgrade": _change_version,
     "downgrade": _change_version,
+    "alter_schema": _alter_schema,
 }

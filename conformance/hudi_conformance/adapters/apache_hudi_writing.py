@@ -149,6 +149,7 @@ def write_options(table: Path, release: str) -> dict[str, str]:
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,
+        **evolution(table),
         **passed,
         **timed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
@@ -157,6 +158,12 @@ def write_options(table: Path, release: str) -> dict[str, str]:
         "hoodie.datasource.write.keygenerator.class": generator,
         "hoodie.write.table.version": properties["hoodie.table.version"],
     }
+
+
+def evolution(table: Path) -> dict[str, str]:
+    """What readers and writers must be given where columns have ids: without it they go by names."""
+    history = (table / ".hoodie" / ".schema").glob("*.schemacommit")
+    return {"hoodie.schema.on.read.enable": "true"} if any(history) else {}
 
 
 def _generator(keys: list[str], partitions: list[str], properties: Mapping[str, str]) -> str:
