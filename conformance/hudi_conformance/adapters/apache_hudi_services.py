@@ -193,9 +193,7 @@ def _alter_schema(client: WriteClient, params: Mapping[str, Any]) -> None:
     kind, column = str(change["change"]), str(change["column"])
     match kind:
         case "add":
-            schemas = client.jvm.org.apache.avro.Schema
-            parsed = schemas.Parser().parse(json.dumps(["null", change["type"]]))
-            java.addColumn(column, parsed, "", *_position(client, change))
+            java.addColumn(column, _nullable(client, change["type"]), "", *_position(client, change))
         case "drop":
             java.deleteColumns(_texts(client, [column]))
         case "rename":
@@ -210,6 +208,14 @@ def _alter_schema(client: WriteClient, params: Mapping[str, Any]) -> None:
 
 
 _WORDS = {"int": "IntType", "long": "LongType", "float": "FloatType", "double": "DoubleType", "string": "StringType"}
+
+
+def _nullable(client: WriteClient, kind: Any) -> Any:
+    """A schema of this type or null, in the class that the release takes."""
+    text, apache = json.dumps(["null", kind]), client.jvm.org.apache
+    if client.release.startswith("1.2"):
+        return apache.hudi.common.schema.HoodieSchema.parse(text)
+    return apache.avro.Schema.Parser().parse(text)
 
 
 def _position(client: WriteClient, change: Mapping[str, Any]) -> tuple[str, Any]:

@@ -46,7 +46,10 @@ _SETTING_SIGNS: tuple[tuple[str, Reason], ...] = (
         Reason.CONFIG_INVALID,
     ),
     (r"is not supported with non-blocking|Non-blocking concurrency control requires", Reason.CONFIG_INVALID),
-    (r"MissingSchemaFieldException|Cannot find column ID for column path|HoodieSchemaException: cannot (?:add|rename|delete|update)", Reason.SCHEMA_INCOMPATIBLE),
+    (
+        r"MissingSchemaFieldException|Cannot find column ID for column path|cannot find col id for given column",
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     (r"Compaction is not supported on a CopyOnWrite table", Reason.CONFIG_INVALID),
     (r"Consistent hashing bucket index does not work with COW table", Reason.CONFIG_INVALID),
     (r"NumberFormatException: For input string|Config conflict\(key", Reason.CONFIG_INVALID),
