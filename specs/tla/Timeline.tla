@@ -95,7 +95,7 @@ LegalStep ==
     IN
     \/ before = after
     \/ <<before, after>> \in Transitions
-    \/ before = "REQUESTED" /\ after = "ABSENT" /\ \E one \in RollbacksOf(instant): one.state = "INFLIGHT"
+    \/ before = "REQUESTED" /\ after = "ABSENT" /\ RollbacksOf(instant) # {}
     \/ before = "ABSENT" /\ after = "INFLIGHT"
          /\ \A file \in FilesOf(files', instant): file.action = "savepoint"
 
