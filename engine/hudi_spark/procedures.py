@@ -404,29 +404,30 @@ def _filesystem_view(call: _Call, given: Sequence[str]) -> "DataFrame":
         raise refusal(f"the sub path {given[0]!r} has braces or a backslash", "it may have *, ? and [...]")
     storage = session_storage(call.spark, call.named.path, None)
     with boundary(storage.base):
-        by_partition: dict[str, list[FileSlice]] = {}
-        for one in committed_slices(storage):
-            parts = one.partition.split("/")
-            if pattern is None or (len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))):
-                by_partition.setdefault(one.partition, []).append(one)
-        rows = []
-        for partition, slices in by_partition.items():
-            sizes = {file.path: file.size for file in storage.list_files(partition, recursive=False)}
-            for one in slices:
-                # Releases call those logs scheduled that are named after the slice.
-                named = f"_{one.base_instant}.log."
-                logs = [(named in path, sizes.get(path, 0)) for path in one.log_files]
-                scheduled = sum(size for is_named, size in logs if is_named)
-                base = f"{storage.base}/{one.base_file}" if one.base_file else ""
-                size, of_logs = sizes.get(one.base_file or "", -1), sum(size for _, size in logs)
-                place = (one.file_id, partition, one.base_instant, base, size)
-                rows.append((*place, len(logs), of_logs, scheduled, of_logs - scheduled))
+        slices = [one for one in committed_slices(storage) if pattern is None or _is_matched(one.partition, pattern)]
+        sizes = {file.path: file.size for file in storage.list_files(skip=(".hoodie",))} if slices else {}
+        rows = [_file_slice_row(storage.base, one, sizes) for one in slices]
     columns = (
         "File_ID string, Partition_Path string, Base_Instant_Time string, Base_File_Path string, "
         "Base_File_Size bigint, Log_File_Count bigint, Log_File_Size bigint, "
         "Log_File_Scheduled bigint, Log_File_Unscheduled bigint"
     )
     return call.spark.createDataFrame(rows, columns)
+
+
+def _is_matched(partition: str, pattern: Sequence[str]) -> bool:
+    parts = partition.split("/")
+    return len(parts) == len(pattern) and all(map(fnmatch.fnmatchcase, parts, pattern))
+
+
+def _file_slice_row(folder: str, one: FileSlice, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    # Releases call those logs scheduled that are named after the slice.
+    named = f"_{one.base_instant}.log."
+    logs = [(named in path, sizes.get(path, 0)) for path in one.log_files]
+    size, scheduled = sum(size for _, size in logs), sum(size for is_named, size in logs if is_named)
+    base = f"{folder}/{one.base_file}" if one.base_file else ""
+    place = (one.file_id, one.partition, one.base_instant, base, sizes.get(one.base_file or "", -1))
+    return (*place, len(logs), size, scheduled, size - scheduled)
 
 
 _BOUNDS: Final = ("minValue", "maxValue")
@@ -452,10 +453,7 @@ def _metadata(call: _Call, _: Sequence[str]) -> "DataFrame":
             raise HudiError(Reason.CONFIG_INVALID, "MT-007", f"no metadata table to read: {found.why}", hint=hint)
         readers = [one for index in found.partitions() for one in found.indexes[index].groups]
         rows = [_metadata_row(record) for one in readers for record in one.records().values()]
-    from pyspark.sql.types import _parse_datatype_string  # noqa: PLC0415 - pyspark is optional
-
-    kind = _parse_datatype_string(_METADATA)
-    return call.spark.createDataFrame([tuple(row.get(name) for name in kind.names) for row in rows], kind)
+    return call.spark.createDataFrame(rows, _METADATA)
 
 
 def _metadata_row(record: MetadataRecord) -> dict[str, Any]:

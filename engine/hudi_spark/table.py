@@ -529,11 +529,8 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
     """
     refuse_connect(spark)
     # Each setting that is asked for is a round trip to Java; those of object stores concern no local path.
-    settings = (
-        {}
-        if not isinstance(path, str) or is_local(path)
-        else hadoop_options(dict(spark.sparkContext.getConf().getAll()))
-    )
+    is_remote = isinstance(path, str) and not is_local(path)
+    settings = hadoop_options(dict(spark.sparkContext.getConf().getAll())) if is_remote else {}
     return table_storage(path, {**settings, **(storage_options or {})})
 
 

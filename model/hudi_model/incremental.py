@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from hudi_model.actions import CommitMetadata, Instant, State
 from hudi_model.blocks import Change, blocks_of
@@ -161,9 +162,9 @@ def rows_of_range(
     earlier = earlier_rows(view, found, time_range, schema)
     rows = read_slice(view, found, schema)
     changed = tuple(one for one in rows if counts(commit_of(one)) or is_another(one, earlier))
-    parts = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock) and one.partial)
-    is_whole = view.readings.incremental_merge is Reading.TEXT
-    if is_whole or (found.log_files and (completes(view) or any(counts(one.instant) for one in parts))):
+    by_text = view.readings.incremental_merge is Reading.TEXT
+    partial = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock) and one.partial)
+    if by_text or (found.log_files and (completes(view) or any(counts(one.instant) for one in partial))):
         return changed
     keys = set(map(record_key, changed))
     brought = (row for row in read_slice(view, slice_within(found, counts), schema) if counts(commit_of(row)))
@@ -382,9 +383,9 @@ def lacking(groups: Collection[GroupId], logged: dict[GroupId, tuple[CdcRecord, 
 
     Clauses: CD-003, CD-006.
     """
-    own = {one: [change for change in logged.get(one, ()) if change.operation != but] for one in groups}
-    images = {one: [change.before if but == INSERT else change.after for change in own[one]] for one in groups}
-    return {one for one in groups if one not in logged or None in images[one]}
+    image = attrgetter("before" if but == INSERT else "after")
+    lacks = {one for one, log in logged.items() if any(image(it) is None and it.operation != but for it in log)}
+    return {one for one in groups if one not in logged or one in lacks}
 
 
 def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[GroupId, dict[str, Record]]:

@@ -137,7 +137,7 @@ class Once(Generic[Key, Found]):
         if is_first:
             try:
                 result.set_result(self._work(key))
-            except Exception as error:  # noqa: BLE001 - whoever needs the result gets it
+            except Exception as error:  # noqa: BLE001 - every caller gets it
                 result.set_exception(error)
         return result.result()
 

@@ -25,8 +25,11 @@ _INDEX_SETTINGS = {
     "RECORD_INDEX": "hoodie.metadata.record.index.enable",
 }
 _CHANGES_OF_VERSION = {"upgrade", "downgrade"}
-_ALTERATIONS = ("commit", "deltacommit")
-_MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
+_MADE: Mapping[str, Sequence[str]] = {
+    **{name: (name,) for name in ("rollback", "restore", "clean", "savepoint")},
+    "alter_schema": ("commit", "deltacommit"),
+}
+"""The actions that services leave; others leave none."""
 
 
 def schedule(session: Any, release: str, request: Request) -> Answer:
@@ -121,8 +124,7 @@ def service(session: Any, release: str, request: Request) -> Answer:
     with client_of(session, release, request.table, {**_version_settings(params), **configs_of(params)}) as client:
         _SERVICES[name](client, params)
     made = [one for one in hudi_views.timeline(session, request.table) if _key(one) not in before]
-    actions = _ALTERATIONS if name == "alter_schema" else (_MADE.get(name),)
-    own = [one for one in made if one["action"] in actions]
+    own = [one for one in made if one["action"] in _MADE.get(name, ())]
     return ValueAnswer(shown(max(own, key=lambda one: str(one["requested"])) if own else None))
 
 

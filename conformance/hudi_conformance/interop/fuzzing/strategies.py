@@ -43,6 +43,8 @@ _ADDED = (("extra", "string"), ("more", "int64"))
 _RENAMED = {"extra": "other", "other": "extra"}
 """Columns that alterations rename; all that they change is among those that come in later."""
 _WIDER = {("short", "int32"): "int64", ("narrow", "float32"): "float64"}
+_WORDS = {"int64": "long", "float64": "double"}
+"""Types by the words of alterations, where these are others."""
 LEFT_OUT, WIDENED = "hoodie.write.set.null.for.missing.columns", "hoodie.schema.on.read.enable"
 # At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
 _STEPS = {False: (6, 75), True: (12, 88)}
@@ -384,11 +386,11 @@ class Writes:
         if kind == "add":
             name, word = self.choices.one(new)
             self.columns = (*self.columns, (name, word))
-            return {"change": kind, "column": name, "type": "long" if word == "int64" else word, "after": names[0]}
+            return {"change": kind, "column": name, "type": _WORDS.get(word, word), "after": names[0]}
         if kind == "type":
             name = self.choices.one(wider)
             self.columns = tuple((one, _WIDER.get((one, of), of) if one == name else of) for one, of in self.columns)
-            return {"change": kind, "column": name, "type": "long" if name == "short" else "double"}
+            return {"change": kind, "column": name, "type": _WORDS[dict(self.columns)[name]]}
         name = self.choices.one(free if kind == "rename" else own)
         if kind == "move":
             return {"change": kind, "column": name, "first": True}
@@ -451,11 +453,9 @@ class Writes:
 
         An upsert changes rows where they are.
         """
-        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        free = self._surely_there()
         if operation in {"upsert", "partial_update"} and free:
-            rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
-            for row in rows:
-                row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+            rows = self._where_they_are(self.choices.some(free, 1, 3))
             return Step("upsert", self.columns, tuple(map(self._values, rows)))
         held, doubled = dict(self.held), set(self.doubled)
         drawn = self.of_operation(operation if free else "insert")
@@ -595,10 +595,9 @@ class Writes:
         closed = set[Key]() if self._finds_every_place() else self.doubled
         free = sorted(self.held.keys() - closed, key=repr)
         keys = self.choices.some(free, 1, 2)
-        rows = [self._row(key) for key in keys]
-        for row in rows:
-            row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
-            self._gone(self._key(row))
+        rows = self._where_they_are(keys)
+        for key in keys:
+            self._gone(key)
         if not rows or self.choices.chance(20):
             rows.append(self._row(self._unused()))
         return Step("delete", self.columns, tuple(self._values(row) for row in rows))
@@ -636,16 +635,25 @@ class Writes:
         return Step("delete_partition", partitions=(path,))
 
     def _partial(self) -> Step:
-        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+        free = self._surely_there()
         if not free:
             return self.written("upsert")
         needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
         changed = {self.choices.one(["fare", "note"])}
         columns = tuple(column for column in self.columns if column[0] in needed | changed)
-        rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
-        for row in rows:
-            row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+        rows = self._where_they_are(self.choices.some(free, 1, 3))
         return Step("partial_update", columns, tuple(tuple(row[name] for name, _ in columns) for row in rows))
+
+    def _surely_there(self) -> list[Key]:
+        """Keys that are in the table, each once."""
+        return sorted(self.held.keys() - self.doubled - self.marked, key=repr)
+
+    def _where_they_are(self, keys: Sequence[Key]) -> list[dict[str, Any]]:
+        """Other values of rows that are there, in their partitions."""
+        rows = [self._row(key) for key in keys]
+        for key, row in zip(keys, rows, strict=True):
+            row.update(zip(self.shape.partition_by, self.held[key], strict=True))
+        return rows
 
     def _refused(self) -> Step:
         row = self._row(self._unused())

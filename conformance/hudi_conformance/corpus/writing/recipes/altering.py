@@ -86,22 +86,15 @@ def dropped_and_added(case: WritingCase) -> None:
     first = with_rides(case)
     _altered(case, {"change": "drop", "column": "rider"})
     case.snapshot()
-    left = _schema(*(one for one in _columns() if one[0] != "rider"))
-    case.write("upsert", [ride("r01", 30)], schema=left)
+    left = [one for one in _columns() if one[0] != "rider"]
+    case.write("upsert", [ride("r01", 30)], schema=_schema(*left))
     case.state()
     _altered(case, {"change": "add", "column": "rider", "type": "string"})
     case.snapshot()
-    written = case.write(
-        "upsert", [ride("r11", 40, rider="new")], schema=_schema(*_left_names(left), ("rider", "string"))
-    )
+    written = case.write("upsert", [ride("r11", 40, rider="new")], schema=_schema(*left, ("rider", "string")))
     case.state()
     case.filtered(["rider", "=", "new"])
     case.past(first, written)
-
-
-def _left_names(schema: Schema) -> tuple[tuple[str, str], ...]:
-    """The columns of a schema by name and type."""
-    return tuple((one.name, one.type) for one in schema.fields)
 
 
 _SEATS: Final = _schema(*_columns(), ("seats", "int32"), ("share", "float32"), ("number", "string"))
