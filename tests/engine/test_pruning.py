@@ -14,7 +14,7 @@ from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow
-from hudi_spark.filters import Column, filter_of, mask, scalar_of
+from hudi_spark.filters import Column, filter_of, mask
 from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import Facts, Outcome, facts_of, possible, together
 from hudi_spark.pruning.pruner import PRUNING_OPTIONS
@@ -79,7 +79,7 @@ def test_what_a_filter_is_for_a_row_is_among_what_it_may_be(
     def know(column: Column) -> Facts:
         return Facts() if column.name in hidden else together(one[column.name] for one in per_file)
 
-    answers = possible(condition, know, lambda value, column: scalar_of(value, column, _SCHEMA).as_py())
+    answers = possible(condition, know, PruningQuery(condition, _SCHEMA, {}, latest=True, merges_own=False).values_of)
     table = pa.Table.from_pylist([row for rows in files for row in rows], _SCHEMA)
     words = {True: Outcome.TRUE, False: Outcome.FALSE, None: Outcome.NULL}
     assert all(words[one] in answers for one in mask(condition, table).to_pylist())

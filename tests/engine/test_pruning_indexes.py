@@ -14,7 +14,7 @@ from hudi_format.table.index_definitions import IndexDefinition, parse_index_def
 from hudi_spark.filters import Column, filter_of, mask
 from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import may_hold
-from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
+from hudi_spark.pruning.keys import by_record_index, by_secondary_index
 from hudi_spark.pruning.situation import Situation, is_of
 from hudi_spark.schema import Origins
 from hudi_spark.table_state import PartitionStyle
@@ -176,7 +176,7 @@ def test_slices_with_a_row_that_matches_stay(
     source = means(situation, tuple(slices))
     for one, rows in slices.items():
         table = pa.table(list(zip(*rows, strict=True)) or [[], [], []], _SCHEMA)
-        kept = source is None or may_hold(situation.query.condition, lambda c, s=one: source(s, c), literal(situation))
+        kept = source is None or may_hold(situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of)
         assert kept or True not in mask(situation.query.condition, table).to_pylist()
 
 
@@ -190,7 +190,7 @@ def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
     situation = _situation(["a", "=", 1], metadata, ("a",), tmp_path)
     source = by_record_index(situation, tuple(slices))
     assert source is not None
-    kept = [may_hold(situation.query.condition, lambda c, s=one: source(s, c), literal(situation)) for one in slices]
+    kept = [may_hold(situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of) for one in slices]
     assert kept == [False, True, False]
     assert by_record_index(_situation(["a", "=", 1], metadata, ("a",), tmp_path, latest=False), tuple(slices)) is None
     compared = replace(situation.snapshot.configuration, ordering=("b",))

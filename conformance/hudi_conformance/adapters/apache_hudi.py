@@ -44,21 +44,26 @@ class ApacheHudi:
 
     def __init__(self, version: str) -> None:
         self.version = version
-        self.session: Any = None
+        self._first_session: Any = None
         self._scratch = Path()
         self._open_writes = OpenWrites(version)
 
     def start(self) -> None:
         """Start Java with the bundle."""
         self._scratch = Path(tempfile.mkdtemp(prefix="hudi-peer-"))
-        self.session = start_session(bundle_jar(self.version), self._scratch)
+        self._first_session = start_session(bundle_jar(self.version), self._scratch)
 
     def stop(self) -> None:
         """Stop Java, whatever state it is in, and remove what it left."""
-        if self.session is not None:
+        if self._first_session is not None:
             self._open_writes.close()
-            self.session.stop()
+            self._first_session.stop()
             shutil.rmtree(self._scratch, ignore_errors=True)
+
+    @property
+    def session(self) -> Any:
+        """A session of its own for each request: a query of some releases leaves settings behind that change the next."""
+        return self._first_session.newSession()
 
     def read_snapshot(self, request: Request) -> Answer:
         """Rows of the latest completed state."""

@@ -2,7 +2,16 @@
 
 from hudi_spark.filters.dates import DEFAULT_PATTERN, Part, days_of, floor_divided, nulled
 from hudi_spark.filters.evaluation import expression, filter_of, mask, matching, pushable
-from hudi_spark.filters.functions import FUNCTIONS, apply, compared_type, complaint, function_of, scalar_of, value_of
+from hudi_spark.filters.functions import (
+    FUNCTIONS,
+    apply,
+    compared_type,
+    complaint,
+    function_of,
+    plain_values,
+    scalar_of,
+    value_of,
+)
 from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or, columns_of
 from hudi_spark.filters.texts import python_pattern
 
@@ -28,6 +37,7 @@ __all__ = [
     "mask",
     "matching",
     "nulled",
+    "plain_values",
     "pushable",
     "python_pattern",
     "scalar_of",

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, scalar_of
+from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, plain_values, scalar_of
 from hudi_spark.filters.grammar import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
 from hudi_spark.filters.sql import parse_sql
 
@@ -147,6 +147,9 @@ def _is_in(left: Operand, condition: Comparison, schema: pa.Schema) -> Operand:
     """
     if not condition.value:
         return pc.and_kleene(pc.is_null(left), pc.is_valid(left))
+    many = plain_values(condition.value, condition.column, schema) if len(condition.value) > _MANY_VALUES else None
+    if many is not None:
+        return pc.or_kleene(pc.is_in(left, value_set=many), pc.equal(left, many[0]))
     scalars = [scalar_of(form, condition.column, schema) for form in condition.value]
     known = [scalar for scalar in scalars if scalar.is_valid]
     if len(known) <= _MANY_VALUES or known[0].type.id in _NOT_HASHED:

@@ -391,6 +391,21 @@ def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
     return pa.scalar(value, pa.int64() if whole and function_of(column).result else kind)
 
 
+def plain_values(forms: Sequence[Any], column: Column, schema: pa.Schema) -> pa.Array | None:
+    """The values of many forms that are texts or whole numbers like the column's own; None for any others.
+
+    As `scalar_of` has them one by one, a hundred times as fast.
+    """
+    kind, kinds_given = schema.field(column.name).type, set(map(type, forms))
+    alike = (kinds.is_string(kind) and kinds_given == {str}) or (kinds.is_integer(kind) and kinds_given == {int})
+    if function_of(column).result is not None or not alike:
+        return None
+    try:
+        return pa.array(forms, kind)
+    except (pa.ArrowInvalid, OverflowError):
+        return None
+
+
 def _takes(name: str, form: float) -> bool:
     """Whether a truth value or a number, given as such, is of the type of this name."""
     family = name.partition("(")[0]

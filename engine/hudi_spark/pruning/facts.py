@@ -178,8 +178,8 @@ def _agrees_beyond(value: Any, named: str, kind: pa.DataType, *, plain: bool) ->
 
 
 Know = Callable[[Column], Facts]
-Literal = Callable[[Any, Column], Any]
-"""A filter's form of a value and the column that it is compared with -> the value as Python has it."""
+ValuesOf = Callable[[Comparison], Sequence[Any]]
+"""The values that a comparison compares with, as Python has them: several for a list."""
 
 
 class Outcome(Flag):
@@ -194,22 +194,22 @@ class Outcome(Flag):
 ANY: Final = Outcome.TRUE | Outcome.FALSE | Outcome.NULL
 
 
-def may_hold(condition: Filter, know: Know, literal: Literal) -> bool:
+def may_hold(condition: Filter, know: Know, values_of: ValuesOf) -> bool:
     """Whether the filter can be true for a row of which this is known."""
-    return Outcome.TRUE in possible(condition, know, literal)
+    return Outcome.TRUE in possible(condition, know, values_of)
 
 
-def possible(condition: Filter, know: Know, literal: Literal) -> Outcome:
+def possible(condition: Filter, know: Know, values_of: ValuesOf) -> Outcome:
     """Everything that the filter can be."""
     match condition:
         case And(parts):
-            return _all([possible(part, know, literal) for part in parts], Outcome.TRUE, Outcome.FALSE)
+            return _all([possible(part, know, values_of) for part in parts], Outcome.TRUE, Outcome.FALSE)
         case Or(parts):
-            return _all([possible(part, know, literal) for part in parts], Outcome.FALSE, Outcome.TRUE)
+            return _all([possible(part, know, values_of) for part in parts], Outcome.FALSE, Outcome.TRUE)
         case Not(part):
-            return _negated(possible(part, know, literal))
+            return _negated(possible(part, know, values_of))
         case Comparison():
-            return _compared(condition, know(condition.column), literal)
+            return _compared(condition, know(condition.column), values_of)
 
 
 def _all(parts: Sequence[Outcome], neutral: Outcome, winning: Outcome) -> Outcome:
@@ -233,18 +233,34 @@ def _negated(one: Outcome) -> Outcome:
     return kept
 
 
-def _compared(condition: Comparison, facts: Facts, literal: Literal) -> Outcome:
+def _compared(condition: Comparison, facts: Facts, values_of: ValuesOf) -> Outcome:
     if condition.operator == "is_null":
         return _when(facts.nulls, facts.values)
     if condition.operator == "is_not_null":
         return _when(facts.values, facts.nulls)
     if condition.operator != "in":
-        return _against(condition.operator, literal(condition.value, condition.column), facts)
+        return _against(condition.operator, values_of(condition)[0], facts)
     if not condition.value:
         return _when(holds=False, fails=facts.nulls or facts.values)
-    values = [literal(form, condition.column) for form in condition.value]
     # Of equalities with different values at most one holds: where one is sure, so is the list.
-    return _all([_against("=", value, facts) for value in values], Outcome.FALSE, Outcome.TRUE)
+    parts = [_against("=", value, facts) for value in _unlike(values_of(condition), facts)]
+    return _all(parts, Outcome.FALSE, Outcome.TRUE)
+
+
+def _unlike(values: Sequence[Any], facts: Facts) -> Sequence[Any]:
+    """Of many values those that a comparison may answer differently: one that may be there, one that may not."""
+    try:
+        odd = [value for value in values if value is None or value != value]  # noqa: PLR0124 - not-a-number
+        found: dict[bool, Any] = {}
+        for value in values:
+            if value is None or value != value:  # noqa: PLR0124
+                continue
+            found.setdefault(facts.may_be(value), value)
+            if len(found) > 1:
+                break
+    except TypeError:
+        return values
+    return [*found.values(), *odd]
 
 
 def _when(holds: bool, fails: bool) -> Outcome:

@@ -4,18 +4,20 @@ Clauses: IX-020, IX-022, IX-030, IX-055, IX-057, IX-010, IX-012, IX-058.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from functools import partial
+from itertools import chain, product
 from typing import Any, Final
 
+import pyarrow as pa
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.texts import utf16_order
 
-from hudi_spark.filters import And, Column, Comparison, Filter, scalar_of
+from hudi_spark.filters import And, Column, Comparison, Filter
 from hudi_spark.merge import RECORD_KEY, merge_mode
 from hudi_spark.pruning.facts import UNKNOWN, Facts
-from hudi_spark.pruning.situation import Situation, Source, columns_in, expression_indexes, file_keys, sought, text_of
+from hudi_spark.pruning.situation import Situation, Source, columns_in, expression_indexes, file_keys, text_of
 from hudi_spark.table_state import FileKey, FileSlice, GroupId
 
 _MOST_KEYS: Final = 10_000
@@ -93,7 +95,7 @@ def by_secondary_index(situation: Situation, _: Sequence[FileSlice]) -> Source |
         return None
     places: dict[Column, dict[Any, frozenset[GroupId]]] = {}
     for column, index in _secondary_indexes(situation).items():
-        texts = {value: text_of(value) for value in sought(situation.query.condition, column, literal(situation))}
+        texts = {value: text_of(value) for value in situation.query.sought(column)}
         known = {value: text for value, text in texts.items() if text is not None}
         keys = situation.metadata.secondary_keys(index, known.values())
         groups = _groups(situation, frozenset().union(*keys.values()))
@@ -119,30 +121,8 @@ def _secondary_indexes(situation: Situation) -> dict[Column, str]:
     return found
 
 
-def literal(situation: Situation) -> Callable[[Any, Column], Any]:
-    """A filter's values as Python has them; each is worked out once."""
-    known: dict[tuple[int, Column], Any] = {}
-
-    def found(form: Any, column: Column) -> Any:
-        # The filter holds its forms as long as it is looked at.
-        place = (id(form), column)
-        if place not in known:
-            known[place] = _plain(form, column, situation)
-        return known[place]
-
-    return found
-
-
-def _plain(form: Any, column: Column, situation: Situation) -> Any:
-    try:
-        return scalar_of(form, column, situation.query.schema).as_py()
-    except ValueError:
-        # Nanoseconds that Python cannot hold: a value that compares with nothing.
-        return float("nan")
-
-
 def _spelled(situation: Situation, column: Column) -> dict[Any, tuple[str, ...]]:
-    values = sought(situation.query.condition, column, literal(situation))
+    values = situation.query.sought(column)
     spelled = {value: spellings(column, value) for value in values}
     return {value: keys for value, keys in spelled.items() if keys}
 
@@ -193,15 +173,15 @@ def _pins(situation: Situation, condition: Filter, column: Column) -> tuple[str,
     match condition:
         case And(parts):
             return next((one for one in (_pins(situation, part, column) for part in parts) if one is not None), None)
-        case Comparison(column=found, operator="=" | "in" as operator, value=form) if found == column:
-            values = [literal(situation)(one, column) for one in (form if operator == "in" else [form])]
-            texts = [text_of(value) for value in values if value is not None]
+        case Comparison(column=found, operator="=" | "in") if found == column:
+            texts = [text_of(value) for value in situation.query.values_of(condition) if value is not None]
             return None if None in texts else tuple(text or "__empty__" for text in texts)
         case _:
             return None
 
 
-MayHold = Callable[[str], bool]
+Held = Callable[[pa.Array], frozenset[str]]
+"""Those of some keys that a slice may hold."""
 
 
 def by_bloom_filters(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
@@ -212,15 +192,16 @@ def by_bloom_filters(situation: Situation, slices: Sequence[FileSlice]) -> Sourc
     wanted = {column: _spelled(situation, column) for column in key_columns(situation)}
     if not any(wanted.values()):
         return None
+    keys = {column: pa.array(chain.from_iterable(spelled.values()), pa.string()) for column, spelled in wanted.items()}
     alone = [one for one in slices if one.base_file is not None and not one.log_files]
     filters = _filters(situation, alone)
 
     def source(one: FileSlice, column: Column) -> Facts:
-        may_hold = filters.get((one.partition, one.file_id))
-        if may_hold is None:
+        held_of = filters.get((one.partition, one.file_id))
+        if held_of is None or column not in wanted:
             return UNKNOWN
-        spelled = wanted.get(column, {})
-        return Facts(absent=frozenset(value for value, keys in spelled.items() if not any(map(may_hold, keys))))
+        held = held_of(keys[column])
+        return Facts(absent=frozenset(value for value, texts in wanted[column].items() if held.isdisjoint(texts)))
 
     return source
 
@@ -236,7 +217,7 @@ def by_expression_blooms(situation: Situation, slices: Sequence[FileSlice]) -> S
         return None
     files = [key for one in slices if not one.log_files for key in file_keys(one)]
     filters = {column: metadata.expression_bloom_filters(index, files) for column, index in found.items()}
-    values = {column: sought(situation.query.condition, column, literal(situation)) for column in found}
+    values = {column: situation.query.sought(column) for column in found}
 
     def source(one: FileSlice, column: Column) -> Facts:
         if column not in filters or one.log_files or not situation.speaks_of(one, column):
@@ -247,31 +228,30 @@ def by_expression_blooms(situation: Situation, slices: Sequence[FileSlice]) -> S
 
 
 def _beyond(filters: Mapping[FileKey, BloomFilter], key: FileKey, values: Sequence[Any]) -> Facts:
-    texts = {value: text_of(value) for value in values}
+    texts = {value: text for value in values if (text := text_of(value)) is not None}
     bloom = filters.get(key)
     if bloom is None:
         return UNKNOWN
-    return Facts(
-        absent=frozenset(one for one, text in texts.items() if text is not None and not bloom.may_contain(text))
-    )
+    held = _held_by(bloom, pa.array(texts.values(), pa.string()))
+    return Facts(absent=frozenset(value for value, text in texts.items() if text not in held))
 
 
-def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[str, str], MayHold]:
+def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[str, str], Held]:
     """What records each slice whether a key may be in it."""
     from_table: Mapping[FileKey, BloomFilter] = {}
     metadata = situation.metadata
     if metadata is not None and situation.has("bloom_filters"):
         from_table = metadata.bloom_filters([file_keys(one)[0] for one in slices])
-    found: dict[tuple[str, str], MayHold] = {}
+    found: dict[tuple[str, str], Held] = {}
     for one in slices:
         bloom = from_table.get(file_keys(one)[0])
-        may_hold = bloom.may_contain if bloom is not None else _in_footer(situation, one)
-        if may_hold is not None:
-            found[one.partition, one.file_id] = may_hold
+        held_of = partial(_held_by, bloom) if bloom is not None else _in_footer(situation, one)
+        if held_of is not None:
+            found[one.partition, one.file_id] = held_of
     return found
 
 
-def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
+def _in_footer(situation: Situation, one: FileSlice) -> Held | None:
     """What a base file's own footer shows; a file that does not open is left to the reader that needs it."""
     try:
         keys = base_file_footer(situation.storage, one.base_file or "").keys
@@ -285,9 +265,12 @@ def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
 
     lower, upper = (None if bound is None else utf16_order(bound) for bound in (least, greatest))
 
-    def may_hold(key: str) -> bool:
+    def is_within(key: str) -> bool:
         rank = utf16_order(key)
-        within = (lower is None or rank >= lower) and (upper is None or rank <= upper)
-        return within and bloom.may_contain(key)
+        return (lower is None or rank >= lower) and (upper is None or rank <= upper)
 
-    return may_hold
+    return lambda wanted: frozenset(filter(is_within, _held_by(bloom, wanted)))
+
+
+def _held_by(bloom: BloomFilter, wanted: pa.Array) -> frozenset[str]:
+    return frozenset(wanted.filter(bloom.may_contain_each(wanted)).to_pylist())

@@ -10,6 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.filters import Column, compared_type
 from hudi_spark.pruning.facts import UNKNOWN, Facts, facts_of, may_hold, together
-from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index, literal
+from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index
 from hudi_spark.pruning.situation import (
     PruningQuery,
     Situation,
@@ -386,14 +387,17 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: Pruning
     left, sources, counts = snapshot.slices, list[Source](), list[Count]()
     situation = Situation(storage, snapshot, origins, query, None, ())
     for name, found in _MEANS:
-        if not left or not is_on(name, query.configs):
+        # Where the record index says where keys live, bloom filters add nothing.
+        answered = name == BLOOM_FILTERS and any(one.means == RECORD_INDEX for one in counts)
+        if not left or answered or not is_on(name, query.configs):
             continue
         if name != PARTITIONS and situation.metadata is None:
             situation = _with_metadata(situation)
         source = _source(found, situation, left)
         if source is None:
             continue
-        sources.append(source)
+        # Each later means asks all before it again.
+        sources.append(cache(source))
         kept = _kept(situation, sources, left, whole=name == PARTITIONS)
         counts.append(counted(name, left, kept))
         left = kept
@@ -425,8 +429,8 @@ def _kept(
 ) -> tuple[FileSlice, ...]:
     """The slices that may hold a row; `whole`: what is known of one is known of all of its partition."""
     queried = tuple({one.partition: one for one in slices}.values()) if whole else slices
-    known, value = _Known(situation, sources, queried), literal(situation)
-    kept = tuple(one for one in queried if may_hold(situation.query.condition, known.of(one), value))
+    known, query = _Known(situation, sources, queried), situation.query
+    kept = tuple(one for one in queried if may_hold(query.condition, known.of(one), query.values_of))
     if not whole:
         return kept
     partitions = {one.partition for one in kept}

@@ -4,7 +4,7 @@ Clauses: IX-001, IX-040, IX-041, IX-052, IX-053.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,7 +20,20 @@ from hudi_format.table.index_definitions import (
 )
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.filters import DEFAULT_PATTERN, FUNCTIONS, And, Column, Comparison, Filter, Not, Or, apply, function_of
+from hudi_spark.filters import (
+    DEFAULT_PATTERN,
+    FUNCTIONS,
+    And,
+    Column,
+    Comparison,
+    Filter,
+    Not,
+    Or,
+    apply,
+    function_of,
+    plain_values,
+    scalar_of,
+)
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.schema import Origins
 from hudi_spark.table_state import FileKey, FileSlice, MetadataTable, Snapshot, TableConfiguration
@@ -28,6 +41,7 @@ from hudi_spark.table_state import FileKey, FileSlice, MetadataTable, Snapshot, 
 Source = Callable[[FileSlice, Column], Facts]
 """What one means knows of a column, or of a function of it, in the rows of a slice."""
 
+_EQUALITIES: Final = ("=", "!=", "in")
 _UTC = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "+00:00"})
 
 
@@ -46,6 +60,29 @@ class PruningQuery:
     merges_own: bool
     zone: str = "UTC"
     unmerged: bool = False
+    _known: dict[int, Sequence[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def values_of(self, one: Comparison) -> Sequence[Any]:
+        """The values that a comparison of the filter compares with, as Python has them: several for a list."""
+        # The filter holds its comparisons as long as it is looked at.
+        if id(one) not in self._known:
+            forms = one.value if one.operator == "in" else [one.value]
+            plain = plain_values(forms, one.column, self.schema)
+            self._known[id(one)] = forms if plain is not None else [self._value(form, one.column) for form in forms]
+        return self._known[id(one)]
+
+    def _value(self, form: Any, column: Column) -> Any:
+        try:
+            return scalar_of(form, column, self.schema).as_py()
+        except ValueError:
+            # Nanoseconds that Python cannot hold: a value that compares with nothing.
+            return float("nan")
+
+    def sought(self, column: Column) -> Sequence[Any]:
+        """The values that the filter looks for in a column: those of equalities and of lists, without null."""
+        found = [one for one in comparisons(self.condition) if one.column == column and one.operator in _EQUALITIES]
+        values = dict.fromkeys(value for one in found for value in self.values_of(one))
+        return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +156,6 @@ def comparisons(condition: Filter) -> Iterable[Comparison]:
             yield from comparisons(part)
         case Comparison():
             yield condition
-
-
-def sought(condition: Filter, column: Column, literal: Callable[[Any, Column], Any]) -> Sequence[Any]:
-    """The values that a filter looks for in a column: those of equalities and of lists, without null."""
-    found = [one for one in comparisons(condition) if one.column == column]
-    forms = [form for one in found if one.operator == "in" for form in one.value]
-    forms += [one.value for one in found if one.operator in ("=", "!=")]
-    values = [literal(form, column) for form in forms]
-    return list(dict.fromkeys(value for value in values if value is not None))
 
 
 _EXPRESSION_PREFIX: Final = "expr_index_"

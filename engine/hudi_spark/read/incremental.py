@@ -89,7 +89,15 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
     ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
     tasks = tuple(ranged.task(one, before) for one in pruned.slices)
-    return Plan(tasks, ranged.filtered, snapshot, pruned)
+    return Plan(tasks, ranged.filtered, snapshot, pruned, _rows_written(commits_of(storage, writes.inside)))
+
+
+def _rows_written(commits: Sequence[Commit] | None) -> int | None:
+    """How many rows commits inserted and updated; None where one of them does not say it."""
+    stats = None if commits is None else [stat for one in commits for stat in one.metadata.write_stats]
+    if stats is None or any(one.num_inserts is None or one.num_update_writes is None for one in stats):
+        return None
+    return sum((one.num_inserts or 0) + (one.num_update_writes or 0) for one in stats)
 
 
 def _stating(

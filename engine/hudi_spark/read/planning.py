@@ -9,14 +9,14 @@ from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.filters import filter_of
-from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
+from hudi_spark.filters import And, Comparison, Filter, filter_of
+from hudi_spark.merge import RECORD_KEY, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs, skips_merge
 from hudi_spark.pruning import Pruned, PruningQuery, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
-from hudi_spark.table_state import FileSlice, Snapshot, flag, lister, load_snapshot
+from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
 # Of a query that merges no logs.
@@ -45,12 +45,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The tasks of a query, the snapshot that they read, and what of it they need not read."""
+    """The tasks of a query, the snapshot that they read, and what of it they need not read.
+
+    `about_rows`: how many rows at most the answer may be expected to have, where the plan shows it.
+    """
 
     tasks: tuple[SliceTask, ...]
     context: ReadContext
     snapshot: Snapshot
     pruned: Pruned = field(default_factory=lambda: Pruned(()))
+    about_rows: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -78,7 +82,20 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     # Indexes of records hold what merging gives in released implementations.
     latest = query.as_of is None and not (query.read_optimized or unmerged) and query.readings == RELEASED
     pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
-    return Plan(tuple(slice_task(one, context, origins) for one in pruned.slices), context, snapshot, pruned)
+    tasks = tuple(slice_task(one, context, origins) for one in pruned.slices)
+    return Plan(tasks, context, snapshot, pruned, _keys_sought(context.row_filter, snapshot.configuration))
+
+
+def _keys_sought(condition: Filter | None, configuration: TableConfiguration) -> int | None:
+    """How many record keys a filter names, each of which is one row as a rule; None where it leaves them open."""
+    if isinstance(condition, And):
+        found = (_keys_sought(one, configuration) for one in condition.parts)
+        return min((one for one in found if one is not None), default=None)
+    if not isinstance(condition, Comparison) or condition.column.function != "identity":
+        return None
+    if (condition.column.name,) not in ((RECORD_KEY,), configuration.record_key):
+        return None
+    return {"=": 1, "in": len(condition.value) if condition.operator == "in" else 0}.get(condition.operator)
 
 
 def pruned_slices(

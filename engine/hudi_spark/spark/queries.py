@@ -290,6 +290,8 @@ _MOST_BYTES: Final = 1 << 27
 _LEAST_BYTES: Final = 1 << 24
 # What a core reads in about a second: so much is not split further.
 _LITTLE_BYTES: Final = 1 << 26
+# So much is read for each row that is found where tasks find it faster than Spark's own scan.
+_ROW_BYTES: Final = 1 << 10
 # A batch of about this many rows goes to the JVM at once.
 BATCH_ROWS: Final = 65_536
 _BATCH_BYTES: Final = 1 << 25
@@ -312,6 +314,8 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
         # Batches without columns lose their number of rows on the way.
         return run_on_spark(spark, _with_one_column(plan), storage, report).select([])
     scanned, merged = split_tasks(plan, storage)
+    if _finds_few(plan, scanned, storage):
+        scanned, merged = [], list(plan.tasks)
     frames = []
     if scanned or not merged:
         frames.append(_scan(spark, plan, scanned, storage))
@@ -319,6 +323,14 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
         packs = packed(spark, merged, lambda task: bytes_to_read(storage, task.files))
         frames.append(run_tasks(spark, packs, run_task, plan.schema, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+
+def _finds_few(plan: Plan, scanned: Sequence[SliceTask], storage: Storage) -> bool:
+    """Whether tasks read few rows out of much: Spark's scan makes rows of all that it reads, Arrow filters columns."""
+    if plan.about_rows is None:
+        return False
+    size = sum(bytes_to_read(storage, task.files) for task in scanned)
+    return size >= _LEAST_BYTES and plan.about_rows * _ROW_BYTES <= size
 
 
 def _with_one_column(plan: Plan) -> Plan:
