@@ -43,4 +43,4 @@ def incoming(state: Any, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> 
 def tags(rows: pa.Table, state: Any, executor: Executor | None = None, **more: Any) -> pa.Table:
     """The rows tagged."""
     runs = executor or InProcess()
-    return tagged(runs.rows(rows), state, runs, INSTANT, **more).gathered()
+    return tagged(runs.rows(rows), state, runs, INSTANT, **more).named().gathered()

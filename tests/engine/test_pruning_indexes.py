@@ -176,7 +176,9 @@ def test_slices_with_a_row_that_matches_stay(
     source = means(situation, tuple(slices))
     for one, rows in slices.items():
         table = pa.table(list(zip(*rows, strict=True)) or [[], [], []], _SCHEMA)
-        kept = source is None or may_hold(situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of)
+        kept = source is None or may_hold(
+            situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of
+        )
         assert kept or True not in mask(situation.query.condition, table).to_pylist()
 
 
@@ -190,7 +192,9 @@ def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
     situation = _situation(["a", "=", 1], metadata, ("a",), tmp_path)
     source = by_record_index(situation, tuple(slices))
     assert source is not None
-    kept = [may_hold(situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of) for one in slices]
+    kept = [
+        may_hold(situation.query.condition, lambda c, s=one: source(s, c), situation.query.values_of) for one in slices
+    ]
     assert kept == [False, True, False]
     assert by_record_index(_situation(["a", "=", 1], metadata, ("a",), tmp_path, latest=False), tuple(slices)) is None
     compared = replace(situation.snapshot.configuration, ordering=("b",))

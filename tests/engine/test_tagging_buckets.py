@@ -160,7 +160,7 @@ def test_a_new_partition_gets_its_first_ring(tmp_path: Path):
     state = state_of(tmp_path, "BUCKET", hoodie__bucket__index__num__buckets="5", **RING)
     rows = InProcess().rows(incoming(state, [(key, "west", row(key, 1)) for key in KEYS]))
     for _ in range(2):
-        found = tagged(rows, state, InProcess(), INSTANT, Effects(state.storage, noted)).gathered()
+        found = tagged(rows, state, InProcess(), INSTANT, Effects(state.storage, noted)).named().gathered()
     path = f"{RINGS_FOLDER}/west/00000000000000.hashing_meta"
     assert noted.names == [f"put_properties {path}"]
     ring = parse_hash_ring((tmp_path / path).read_bytes(), path)

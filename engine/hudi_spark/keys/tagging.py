@@ -41,6 +41,7 @@ from hudi_spark.keys.tags import (
     MissingIndexWarning,
     Named,
     SliceNames,
+    Tagged,
     Untagged,
     index_of,
     tagged_schema,
@@ -62,7 +63,7 @@ def tagged(
     *,
     missing: frozenset[str] = frozenset(),
     staying: bool = False,
-) -> Flow:
+) -> Tagged:
     """Rows with a key and a partition path, and where they go.
 
     Added are `_tag_file_id` (null: a new key), `_tag_base_instant` (of its slice, null for none), `_tag_position`
@@ -83,15 +84,15 @@ def tagged(
     """
     index = index_of(state)
     if index.kind == "bucket":
-        return in_buckets(keyed, state, instant)
+        return Tagged(in_buckets(keyed, state, instant))
     if index.kind == "ring":
-        return on_rings(keyed, state, effects or Effects(state.storage))
+        return Tagged(on_rings(keyed, state, effects or Effects(state.storage)))
     if not state.slices:
-        return keyed.map(Untagged(), tagged_schema(keyed.schema))
+        return Tagged(keyed.map(Untagged(), tagged_schema(keyed.schema)))
     if not index.anywhere:
         return _within_partitions(keyed, state, executor, index)
     index = replace(index, moves=index.moves and not staying)
-    return tagged_anywhere(keyed, state, executor, Lookup(index, _metadata(state, index), missing))
+    return Tagged(tagged_anywhere(keyed, state, executor, Lookup(index, _metadata(state, index), missing)))
 
 
 def looks_twice(state: WriterState) -> bool:
@@ -102,15 +103,14 @@ def looks_twice(state: WriterState) -> bool:
     return index.kind != "simple" or index.anywhere or selects_partitions(state) or bool(slices_to_merge(state))
 
 
-def _within_partitions(keyed: Flow, state: WriterState, executor: Executor, index: Index) -> Flow:
+def _within_partitions(keyed: Flow, state: WriterState, executor: Executor, index: Index) -> Tagged:
     metadata = _metadata(state, index)
     light = keyed.map(_Light(), _LIGHT)
     if index.kind == "record" and metadata is not None:
         places = found_in_index(light, state, metadata, within_partitions=True)
     else:
         places = _in_files(keyed, light, state, executor, index, metadata)
-    naming = Named(SliceNames.of(state.slices))
-    return keyed.joined(places, [RECORD_KEY, PARTITION_PATH]).map(naming, tagged_schema(keyed.schema))
+    return Tagged(keyed.joined(places, [RECORD_KEY, PARTITION_PATH]), Named(SliceNames.of(state.slices)))
 
 
 def _in_files(  # noqa: PLR0917 - all that a lookup takes

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.options import Options
-from hudi_spark.read import TaskIdentity
+from hudi_spark.read import Flow, TaskIdentity
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import FileSlice
 
@@ -94,6 +94,33 @@ class Named:
             stored = self.names.partitions.take(rows.column(SLICE))
             rows = with_paths(rows, pc.coalesce(stored, rows.column(PARTITION_PATH)))
         return with_tags(rows, self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """Rows with their tags, or with places that `naming` makes tags of: later, where rows are worked on anyway."""
+
+    rows: Flow
+    naming: Named | None = None
+
+    def named(self) -> Flow:
+        """The rows with their tags."""
+        return self.rows if self.naming is None else self.of(self.rows)
+
+    def of(self, rows: Flow) -> Flow:
+        """Rows of the same columns, kept or chosen, with their tags."""
+        if self.naming is None:
+            return rows
+        own = [one for one in rows.schema if one not in PLACE_FIELDS]
+        return rows.map(self.naming, tagged_schema(pa.schema(own)))
+
+    def counted(self, rows: Flow) -> pa.Table:
+        """How many of the rows go to each partition path and file group."""
+        if self.naming is None:
+            return rows.counted([PARTITION_PATH, FILE_ID])
+        counts = rows.counted([PARTITION_PATH, SLICE])
+        file_ids = self.naming.names.file_ids.take(counts.column(SLICE))
+        return counts.set_column(1, pa.field(FILE_ID, pa.string()), file_ids)
 
 
 @dataclass(frozen=True, slots=True)

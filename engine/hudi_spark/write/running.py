@@ -23,6 +23,7 @@ from hudi_spark.keys import (
     PARTITION_PATH,
     RECORD_KEY,
     TAG_FIELDS,
+    Tagged,
     is_global,
     looks_twice,
     tagged,
@@ -217,15 +218,16 @@ class _Staging:
         if self._operation.bulk and not is_bucketed(self._state):
             return self._bulk(keyed)
         # What the source gives is computed once, and so is what the index says of it.
-        with self._once(self._combined(keyed)) as rows_once, self._tagged(rows_once).kept() as kept:
-            counts = kept.counted([PARTITION_PATH, FILE_ID])
+        with self._once(self._combined(keyed)) as rows_once, (found := self._tagged(rows_once)).rows.kept() as kept:
+            counts = found.counted(kept)
             self._refuse_duplicates(counts)
             routes = self._routes(counts)
             partitions = counts.column(PARTITION_PATH).to_pylist()
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
             self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)
-            routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
+            named = found.of(kept)
+            routed = named.map(Routing(routes), pa.schema([*named.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, routes.targets, partial(bytes_to_write, storage=self._state.storage))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
         return from_rows(written), replaced
@@ -269,11 +271,11 @@ class _Staging:
         """
         return self._operation.tags or self._policy != "none" or is_bucketed(self._state)
 
-    def _tagged(self, rows: Flow) -> Flow:
+    def _tagged(self, rows: Flow) -> Tagged:
         """Clauses: OW-003, OW-013, OW-020."""
         schema = tagged_schema(rows.schema)
         if not self._looks_up:
-            return rows.widened(TAG_FIELDS)
+            return Tagged(rows.widened(TAG_FIELDS))
         state = state_for_tags(self._state, self._operation)
         found = tagged(
             rows,
@@ -285,9 +287,9 @@ class _Staging:
             staying=not self._operation.tags or self._operation.deletes,
         )
         if self._operation.deletes:
-            return found.map(Known(), schema)
+            return Tagged(found.named().map(Known(), schema))
         if self._policy == "drop":
-            return found.map(Known(wanted=False), schema)
+            return Tagged(found.named().map(Known(wanted=False), schema))
         return found
 
     def _refuse_duplicates(self, counts: pa.Table) -> None:
