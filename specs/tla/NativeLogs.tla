@@ -9,11 +9,8 @@
 (* merge the logs of what had completed by their names. Where storage      *)
 (* shows files before they are whole, one more rule is needed (NL-007).    *)
 (*                                                                         *)
-(* Taking the lock and a time are joined to the file that follows;         *)
-(* OptimisticWriters has them apart.                                       *)
-(*                                                                         *)
-(* Clauses: NL-002, NL-005, NL-006, NL-007, NL-012, OW-001, RB-009,        *)
-(* RD-001, RD-002, SA-001, TL-003, TL-026.                                 *)
+(* Clauses: NL-002, NL-005, NL-006, NL-007, NL-012, NL-013, MK-001,        *)
+(* MK-003, OW-001, RB-009, RD-001, RD-002, SA-001, TL-003, TL-026.         *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TimelineFiles, DataFiles
 
@@ -51,6 +48,7 @@ AllRules == {
   "rows come before deletes",                   \* NL-006
   "files are whole before completion",          \* NL-002, TL-026
   "a rollback removes logs of every kind",      \* NL-012
+  "each log has a marker",                      \* NL-013
   "a failed task is tried again",
   "a log counts where its commit names it"      \* no rule of the draft: what would settle finding NL-007
 }
@@ -69,6 +67,9 @@ VARIABLES
   \* The logs that have a write stat in a commit.
   \* @type: Set($nativename);
   named,
+  \* The logs that are announced.
+  \* @type: Set($nativename);
+  markers,
   \* Tasks at work.
   \* @type: Set($task);
   tasks,
@@ -82,7 +83,7 @@ VARIABLES
   \* @type: Str -> Int;
   instant
 
-vars == <<clock, timeline, logs, named, tasks, crashes, begun, step, instant>>
+vars == <<clock, timeline, logs, named, markers, tasks, crashes, begun, step, instant>>
 
 -----------------------------------------------------------------------------
 \* What a write logs, and how it is read.
@@ -152,20 +153,21 @@ Init ==
   /\ timeline = {}
   /\ logs = {}
   /\ named = {}
+  /\ markers = {}
   /\ tasks = {}
   /\ crashes = 0
   /\ begun = [p \in Writers |-> 0]
   /\ step = [p \in Writers |-> "idle"]
   /\ instant = [p \in Writers |-> 0]
 
-\* OW-001, TL-003.
+\* OW-001, TL-003. The lock and the time are joined to the file that follows; OptimisticWriters has them apart.
 CreateInstant(w) ==
   /\ step[w] = "idle"
   /\ clock' = clock + 1
   /\ instant' = [instant EXCEPT ![w] = clock']
   /\ timeline' = timeline \union {File(clock', 0, "deltacommit", state, 0): state \in {"REQUESTED", "INFLIGHT"}}
   /\ step' = [step EXCEPT ![w] = "inflight"]
-  /\ UNCHANGED <<logs, named, tasks, crashes, begun>>
+  /\ UNCHANGED <<logs, named, markers, tasks, crashes, begun>>
 
 \* A task is tried again, or a second one begins beside it.
 StartTask(w) ==
@@ -173,23 +175,41 @@ StartTask(w) ==
   /\ "a failed task is tried again" \in Rules \/ begun[w] = 0
   /\ begun' = [begun EXCEPT ![w] = @ + 1]
   /\ tasks' = tasks \union {[writer |-> w, token |-> begun[w] + 1]}
-  /\ UNCHANGED <<clock, timeline, logs, named, crashes, step, instant>>
+  /\ UNCHANGED <<clock, timeline, logs, named, markers, crashes, step, instant>>
+
+\* What a task is to put next.
+\* @type: (Str, Int) => $native;
+NextLog(w, token) ==
+  LET next == NextOf(LeftToPut(w, token)) whole == Storage = "whole" IN
+  [instant |-> instant[w], version |-> VersionOf(next), token |-> token, kind |-> next.kind, whole |-> whole]
+
+MayPut(w, token) ==
+  /\ [writer |-> w, token |-> token] \in tasks
+  /\ LeftToPut(w, token) # {} /\ \A log \in LogsOfTask(w, token): log.whole
+
+\* Without the rule the marker of the rows stands for the deletes of their append, too.
+IsAnnounced(log) ==
+  \/ NameOf(log) \in markers
+  \/ "each log has a marker" \notin Rules /\ NameOf([log EXCEPT !.kind = "log"]) \in markers
+
+\* NL-013, MK-001.
+PutMarker(w, token) ==
+  /\ MayPut(w, token) /\ ~IsAnnounced(NextLog(w, token))
+  /\ markers' = markers \union {NameOf(NextLog(w, token))}
+  /\ UNCHANGED <<clock, timeline, logs, named, tasks, crashes, begun, step, instant>>
 
 \* NL-002: a file of its own, never appended to. SA-001 says that it appears whole.
 PutLogFile(w, token) ==
-  /\ [writer |-> w, token |-> token] \in tasks
-  /\ LeftToPut(w, token) # {} /\ \A log \in LogsOfTask(w, token): log.whole
-  /\ LET entry == NextOf(LeftToPut(w, token)) IN
-     logs' = logs \union {[instant |-> instant[w], version |-> VersionOf(entry), token |-> token,
-                           kind |-> entry.kind, whole |-> Storage = "whole"]}
-  /\ UNCHANGED <<clock, timeline, named, tasks, crashes, begun, step, instant>>
+  /\ MayPut(w, token) /\ IsAnnounced(NextLog(w, token))
+  /\ logs' = logs \union {NextLog(w, token)}
+  /\ UNCHANGED <<clock, timeline, named, markers, tasks, crashes, begun, step, instant>>
 
 \* Where it does not: the footer is written last.
 CloseLogFile(w, token) ==
   /\ [writer |-> w, token |-> token] \in tasks
   /\ \E log \in LogsOfTask(w, token):
        ~log.whole /\ logs' = (logs \ {log}) \union {[log EXCEPT !.whole = TRUE]}
-  /\ UNCHANGED <<clock, timeline, named, tasks, crashes, begun, step, instant>>
+  /\ UNCHANGED <<clock, timeline, named, markers, tasks, crashes, begun, step, instant>>
 
 HasPutAll(w, token) ==
   /\ LeftToPut(w, token) = {}
@@ -203,14 +223,14 @@ CompleteInstant(w) ==
   /\ clock' = clock + 1
   /\ timeline' = timeline \union {File(instant[w], clock', "deltacommit", "COMPLETED", 0)}
   /\ step' = [step EXCEPT ![w] = "completed"]
-  /\ UNCHANGED <<logs, tasks, crashes, begun, instant>>
+  /\ UNCHANGED <<logs, markers, tasks, crashes, begun, instant>>
 
 \* A task dies, or is stopped because another was faster.
 TaskDies(w, token) ==
   /\ crashes < MaxCrashes /\ [writer |-> w, token |-> token] \in tasks
   /\ tasks' = tasks \ {[writer |-> w, token |-> token]}
   /\ crashes' = crashes + 1
-  /\ UNCHANGED <<clock, timeline, logs, named, begun, step, instant>>
+  /\ UNCHANGED <<clock, timeline, logs, named, markers, begun, step, instant>>
 
 TasksOf(w) == {task \in tasks: task.writer = w}
 
@@ -218,7 +238,7 @@ Fails(w) ==
   /\ step[w] = "inflight"
   /\ tasks' = tasks \ TasksOf(w)
   /\ step' = [step EXCEPT ![w] = "failed"]
-  /\ UNCHANGED <<clock, timeline, logs, named, begun, instant>>
+  /\ UNCHANGED <<clock, timeline, logs, named, markers, begun, instant>>
 
 \* The writer dies, and its tasks with it.
 Crash(w) == crashes < MaxCrashes /\ crashes' = crashes + 1 /\ Fails(w)
@@ -228,25 +248,27 @@ GiveUp(w) ==
   /\ begun[w] = MaxTasks /\ TasksOf(w) = {} /\ \A token \in 1..MaxTasks: ~HasPutAll(w, token)
   /\ UNCHANGED crashes /\ Fails(w)
 
-\* NL-012.
+\* NL-012, MK-003: of its own what markers announce.
 ToRemove(w) ==
-  {log \in logs: log.instant = instant[w] /\ ("a rollback removes logs of every kind" \in Rules \/ log.kind = "log")}
+  {log \in logs:
+    /\ log.instant = instant[w] /\ NameOf(log) \in markers
+    /\ "a rollback removes logs of every kind" \in Rules \/ log.kind = "log"}
 
 DeleteDataFile(w) ==
   /\ step[w] = "failed"
   /\ \E log \in ToRemove(w): logs' = logs \ {log}
-  /\ UNCHANGED <<clock, timeline, named, tasks, crashes, begun, step, instant>>
+  /\ UNCHANGED <<clock, timeline, named, markers, tasks, crashes, begun, step, instant>>
 
 \* RB-009: the files go first.
 DeleteInstant(w) ==
   /\ step[w] = "failed" /\ ToRemove(w) = {}
   /\ timeline' = timeline \ FilesOf(timeline, instant[w])
   /\ step' = [step EXCEPT ![w] = "rolled back"]
-  /\ UNCHANGED <<clock, logs, named, tasks, crashes, begun, instant>>
+  /\ UNCHANGED <<clock, logs, named, markers, tasks, crashes, begun, instant>>
 
 OnItsWay(w) ==
   \/ StartTask(w) \/ CompleteInstant(w) \/ GiveUp(w) \/ DeleteDataFile(w) \/ DeleteInstant(w)
-  \/ \E token \in 1..MaxTasks: PutLogFile(w, token) \/ CloseLogFile(w, token)
+  \/ \E token \in 1..MaxTasks: PutMarker(w, token) \/ PutLogFile(w, token) \/ CloseLogFile(w, token)
 
 Next ==
   \E w \in Writers: CreateInstant(w) \/ OnItsWay(w) \/ Crash(w) \/ \E token \in 1..MaxTasks: TaskDies(w, token)
@@ -271,7 +293,7 @@ NobodyIsRefused == ~IsRefused(SliceAt(CompletedBy(clock)))
 \* TL-026, NL-002: what a commit names is there and whole.
 NamedLogsAreWhole == \A name \in named: \E log \in logs: NameOf(log) = name /\ log.whole
 
-\* NL-012.
+\* NL-012, NL-013.
 NothingIsLeft == \A w \in Writers: step[w] = "rolled back" => \A log \in logs: log.instant # instant[w]
 
 EveryWriteEnds == \A w \in Writers: step[w] = "inflight" ~> step[w] \in {"completed", "rolled back"}

@@ -134,7 +134,7 @@ def test_a_run_with_another_result_than_the_base_expects_is_reported_with_its_st
         (folder / "MCTiny.cfg").write_text(text, encoding="utf-8")
         (folder / "runs" / "Tiny.toml").write_text('[[run]]\nname = "a day"\nexpect = "pass"\n', encoding="utf-8")
 
-    (changed,) = changed_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None)
+    (changed,) = changed_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None, soak=False)
 
     assert (changed.id, changed.before, changed.after) == ("Tiny: a day", HOLDS, "Early is violated")
     assert changed.behaviour

@@ -10,10 +10,12 @@ from hudi_format.errors import FormatError, Reason
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.native import RECORD_KEY, native_rows
 from hudi_model.actions import RollbackPlan
+from hudi_model.effects import Effects, PutMarker
 from hudi_model.files import DataBlock, LogFile
 from hudi_model.services.savepoints import dropped_metadata
 from hudi_model.staging import Staged
-from hudi_model.tables import View
+from hudi_model.tables import Table, View
+from hudi_model.time import InstantTime
 from hudi_model.upgrades import settle
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -209,6 +211,16 @@ def _rollback_leaves_native_deletes(original: Function) -> Function:
         return replace(plan, files=frozenset(one for one in plan.files if ".deletes." not in one[1]))
 
     return rows_only
+
+
+@mutant("native-deletes-without-marker", "NL-013", "Rows and deletes of an append have one marker.", "staging.placing")
+def _native_deletes_without_marker(original: Function) -> Function:
+    def unannounced(table: Table, requested: InstantTime, staged: Staged) -> Effects:
+        placed: Effects = original(table, requested, staged)
+        is_deletes = isinstance(staged.file, LogFile) and staged.file.native == "deletes"
+        return tuple(one for one in placed if not (is_deletes and isinstance(one, PutMarker)))
+
+    return unannounced
 
 
 @mutant("meta-fields-mode-ignored", "NL-015", "The switch of meta fields decides.", "configuration.with_meta_fields")
