@@ -300,12 +300,14 @@ def with_values_of_block(block: Block, values: PathValues, columns: Schema) -> B
         schema = block.schema and appended(block.schema, columns)
         return replace(block, records=with_values(block.records, values), schema=schema)
     if isinstance(block, CdcBlock) and isinstance(block.changes, tuple) and not isinstance(values, Damaged):
-        images = [
-            [row and Record({**row.values, **values}) for row in (one.before, one.after)] for one in block.changes
-        ]
-        pairs = zip(block.changes, images, strict=True)
-        return replace(block, changes=tuple(CdcRecord(one.operation, one.key, *rows) for one, rows in pairs))
+        return replace(block, changes=tuple(with_values_of_images(one, values) for one in block.changes))
     return block
+
+
+def with_values_of_images(change: CdcRecord, values: Mapping[str, Value]) -> CdcRecord:
+    """A change as if its images held the partition columns."""
+    images = (one and Record({**one.values, **values}) for one in (change.before, change.after))
+    return CdcRecord(change.operation, change.key, *images)
 
 
 def with_fields(content: Content, columns: Schema) -> Content:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_model.actions import Action
 from hudi_model.blocks import blocks_of
-from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, LogFile, Record, Schema, Value
+from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
 from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import merge_mode
@@ -246,26 +246,10 @@ def warnings_of(found: FileSlice) -> tuple[Warning, ...]:
 
     Clauses: RD-013.
     """
+    skipped = ((log, one) for log in found.log_files for one in blocks_of(log) if isinstance(one, CorruptBlock))
     return tuple(
-        Warning("LF-010", path_of(one.log), one.block.offset, f"{one.block.length} bytes are no block")
-        for one in corrupt_blocks(found.log_files)
+        Warning("LF-010", path_of(log), one.offset, f"{one.length} bytes are no block") for log, one in skipped
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Bytes of a log file that are no block."""
-
-    log: LogFile
-    block: CorruptBlock
-
-
-def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
-    """What a reader of these logs skips and must tell of.
-
-    Clauses: RD-013.
-    """
-    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
 
 
 def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[str, str | None]]:
@@ -275,14 +259,10 @@ def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[s
 
     Clauses: TL-004, TL-006, HS-008.
     """
+    listed = full_timeline(table) if include_history else open_table(table).timeline.instants
     return [
-        {
-            "requested": one.requested,
-            "completed": one.completed,
-            "action": one.action.value,
-            "state": one.state.name,
-        }
-        for one in (full_timeline(table) if include_history else open_table(table).timeline.instants)
+        {"requested": one.requested, "completed": one.completed, "action": one.action.value, "state": one.state.name}
+        for one in listed
     ]
 
 

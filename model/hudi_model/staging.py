@@ -74,7 +74,7 @@ def stored_row(view: View, version: Version, partition: str, requested: InstantT
 def placing(table: Table, requested: InstantTime, staged: Staged) -> Effects:
     """A file appears: first its marker, then the partition where it is new, then the file; its change log likewise.
 
-    Clauses: MK-001, CD-010, SL-002.
+    Clauses: MK-001, CD-010, NL-013, SL-002.
     """
     effects: Effects = ()
     for file, kind in ((staged.feed, "CREATE"), (staged.file, staged.marker)):

@@ -132,10 +132,14 @@ def test_a_run_with_another_result_than_the_base_expects_is_reported_with_its_st
         (folder / "Tiny.tla").write_text(TINY, encoding="utf-8")
         text = f"CONSTANTS\n  Last = {last}\nSPECIFICATION\n  Spec\nINVARIANTS\n  Early\n"
         (folder / "MCTiny.cfg").write_text(text, encoding="utf-8")
-        (folder / "runs" / "Tiny.toml").write_text('[[run]]\nname = "a day"\nexpect = "pass"\n', encoding="utf-8")
+        runs = '[[run]]\nname = "a day"\nexpect = "pass"\n[[run]]\nname = "a week"\nexpect = "pass"\nsoak = true\n'
+        (folder / "runs" / "Tiny.toml").write_text(runs, encoding="utf-8")
 
-    (changed,) = changed_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None)
+    sides = tmp_path / "before", tmp_path / "after"
+    (changed,) = changed_runs(*sides, ("Tiny",), lambda *_: None, soak=False)
+    both = changed_runs(*sides, ("Tiny",), lambda *_: None, soak=True)
 
+    assert [one.id for one in both] == ["Tiny: a day", "Tiny: a week"]
     assert (changed.id, changed.before, changed.after) == ("Tiny: a day", HOLDS, "Early is violated")
     assert changed.behaviour
     assert len(changed.behaviour.steps) == 2
@@ -211,6 +215,7 @@ def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[...
     assert code == 0
     assert "no function, clause or module is touched" in printed
     assert "nothing gives another result" in printed
+    assert "working tree: answers: 1 of 1" in printed
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "-x", "HEAD:model"])

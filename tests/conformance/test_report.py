@@ -251,6 +251,22 @@ def test_differing_cells_are_marked_and_missing_rows_reported():
     assert "not expected" in text
 
 
+def test_drafts_count_apart_on_the_page_of_clauses():
+    """No release writes their version: each is named with it, and whether a case shows one changes no other count."""
+    rules = [Clause(f"MG-00{n}", "Rule", "must", (9,), "model", "s", (), "r", "merging.md", n) for n in (1, 2)]
+    draft = Clause("NL-001", "Draft", "must", (10,), "model", "s", (), "r", "native-logs.md", 1)
+    questions = (Question("c", "t", "", ("MG-001", "NL-001")),)
+    outcome = Outcome("engine", "c", "pass")
+    run = Evidence((Implementation("engine"),), questions, (GoldenTable("t", "t"),), (outcome,), (*rules, draft))
+    page = Elements(pages_of(run)["clauses.html"])
+    words = " ".join(" ".join(page.words).split())
+
+    assert "1 of 2 clauses have a case in this run." in words
+    assert "must 1 of 2 draft 1 of 1" in words
+    assert "must, draft · 10" in words
+    assert sorted(page.having("data-level")) == ["draft", "must", "must"]
+
+
 def test_a_report_removes_the_pages_that_it_no_longer_has(tmp_path: Path):
     failed = one_of_each("plain")
     passed = replace(failed, outcomes=(replace(failed.outcomes[0], verdict="pass"),))

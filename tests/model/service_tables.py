@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
+from hudi_model.creation import create_table
 from hudi_model.effects import perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.queries import read_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model.writers import write
 
 SCHEMA = Schema((Field("id", "string"), Field("day", "string"), Field("ts", "long"), Field("note", "string")))
 EAGER = {

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 from hudi_model.blocks import effective_blocks, place_log_compacted, without_rolled_back
-from hudi_model.files import CorruptBlock, DataBlock, RollbackBlock
-from hudi_model.queries import corrupt_blocks
+from hudi_model.files import CorruptBlock, DataBlock, FileSlice, RollbackBlock
+from hudi_model.queries import warnings_of
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 from hypothesis import given
@@ -91,8 +91,9 @@ def test_without_log_compaction_blocks_stay_as_they_stand(blocks: list[DataBlock
 
 @given(BLOCKS)
 def test_every_corrupt_block_is_reported(blocks: list[object]) -> None:
-    found = corrupt_blocks((replace(log(1), blocks=tuple(blocks)),))
-    assert [one.block for one in found] == [block for block in blocks if isinstance(block, CorruptBlock)]
+    found = replace(log(1), blocks=tuple(blocks))
+    warned = warnings_of(FileSlice(found.partition, found.file_id, at(1), None, (found,)))
+    assert [one.offset for one in warned] == [block.offset for block in blocks if isinstance(block, CorruptBlock)]
 
 
 def test_a_log_that_cannot_be_walked_is_refused() -> None:

@@ -10,13 +10,15 @@ from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
 from hudi_model.actions import CommitMetadata, IndexDefinition, WriteStat
+from hudi_model.creation import create_table
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.metadata import valid
+from hudi_model.requests import Operation, Request
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Evidence, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model.writers import write
 from hudi_model_tools.checks.metadata import agrees, entry_violations, metadata_view, record_index_group
 from hudi_model_tools.violations import violations
 

@@ -1,15 +1,17 @@
 """Incremental queries: ranges, what belongs to them, and what competes in them."""
 
 import pytest
+from hudi_model.creation import create_table
 from hudi_model.effects import perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.incremental import TimeRange, is_within_range, open_range, read_incremental
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.services.savepoints import savepoint
 from hudi_model.tables import RELEASED, TEXT, Readings, Table
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model.writers import write
 from hypothesis import given
 from hypothesis import strategies as st
 

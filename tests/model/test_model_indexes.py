@@ -8,6 +8,7 @@ import pytest
 from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
 from hudi_model.actions import IndexDefinition
+from hudi_model.creation import create_table
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.filters import evaluate
@@ -15,9 +16,10 @@ from hudi_model.indexes import joined, secondary_key, statistics, together
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import ANY, Facts, kept_slices, possible, read_pruned, within
 from hudi_model.queries import Selection, read_snapshot, validated_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model.writers import write
 from hypothesis import given
 from hypothesis import strategies as st
 

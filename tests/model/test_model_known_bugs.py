@@ -10,18 +10,20 @@ from typing import Any
 import pytest
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_model.actions import Action, IndexDefinition, State
+from hudi_model.creation import create_table
 from hudi_model.effects import perform
 from hudi_model.files import Field, Record, Schema, Value
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.services import clustering, indexing, rollback, savepoints
 from hudi_model.services.savepoints import savepoint
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.upgrades import change_version
-from hudi_model.writers import Operation, Request, begin, create_table, stage, write
+from hudi_model.writers import begin, stage, write
 from hudi_model_tools.checks.metadata import metadata_differences
 from service_tables import EAGER, SCHEMA, names, new_table, record, rows, scheduled, upsert
 

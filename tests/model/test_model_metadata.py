@@ -12,10 +12,10 @@ from hudi_model.merge_rules import MergeMode, MergeRule, Version
 from hudi_model.merging import METADATA
 from hudi_model.metadata import BUILT, built, rows_of, valid, view_of
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.services import cleaning, compaction, indexing
 from hudi_model.tables import Table, open_table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request
 from hudi_model_tools.checks.metadata import metadata_differences
 from hudi_model_tools.violations import violations
 

@@ -8,10 +8,11 @@ from hudi_model.effects import perform
 from hudi_model.files import CdcBlock
 from hudi_model.queries import read_as_of
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.services import cleaning, clustering, compaction, indexing, savepoints, time_to_live
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, begin, write
+from hudi_model.writers import begin, write
 from service_tables import (
     EAGER,
     VERSIONS,

@@ -8,11 +8,12 @@ from hudi_model.effects import perform
 from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.queries import Selection, read_optimized, read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.services import clustering, compaction, log_compaction
 from hudi_model.services.plans import EXPECTATIONS, may_run_beside, needs_external_lock, view_before
 from hudi_model.tables import RELEASED, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, begin, commit, stage, write
+from hudi_model.writers import begin, commit, stage, write
 from service_tables import EAGER, content, names, new_table, record, rows, scheduled, serviced, upsert, written
 
 STRATEGIES = "org.apache.hudi.client.clustering.update.strategy"

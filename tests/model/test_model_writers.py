@@ -4,15 +4,16 @@ from typing import Any
 import pytest
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
+from hudi_model.creation import create_table
 from hudi_model.effects import CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, WriteHeartbeat, perform
 from hudi_model.files import META_FIELDS, DataBlock, DeleteBlock, Field, Record, Schema
 from hudi_model.incremental import read_changes
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.requests import number
+from hudi_model.requests import Operation, Request, number
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, abort, begin, commit, create_table, stage, write
+from hudi_model.writers import abort, begin, commit, stage, write
 from hudi_model_tools.violations import violations
 from hypothesis import given
 from hypothesis import strategies as st

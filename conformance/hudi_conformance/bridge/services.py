@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from hudi_model import metadata, upgrades, writers
+from hudi_model import evolution, metadata, upgrades
 from hudi_model.actions import Action, IndexDefinition, Instant, ReplacePlan, State
 from hudi_model.effects import Effects, generate_shared, perform
+from hudi_model.evolution import ColumnChange
 from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.services import (
@@ -24,7 +25,6 @@ from hudi_model.services import (
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
-from hudi_model.writers import ColumnChange
 from hudi_model_tools import recovery
 
 from hudi_conformance.bridge.metadata_forms import arguments_of
@@ -226,7 +226,7 @@ def _recover(call: Call) -> Effects:
 
 
 def _alter_schema(call: Call) -> Effects:
-    return writers.alter(call.table, map(_change, call.params.get("changes") or ()), call.requested, call.completed)
+    return evolution.alter(call.table, map(_change, call.params.get("changes") or ()), call.requested, call.completed)
 
 
 _CHANGES = ("add", "drop", "rename", "type", "move")

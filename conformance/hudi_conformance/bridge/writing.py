@@ -10,19 +10,19 @@ from typing import Any
 
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
-from hudi_model import effects, writers
+from hudi_model import creation, effects, writers
 from hudi_model.actions import Action, CommitMetadata, State, TimelineEntry
 from hudi_model.effects import timeline_folder
+from hudi_model.evolution import written_schema
 from hudi_model.files import Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.origins import refuse_to_write
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.requests import switch
+from hudi_model.requests import Operation, Request, Write, switch
 from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, instant_of
-from hudi_model.writers import written_schema
 from hudi_model_tools import recovery
 
 from hudi_conformance.bridge.clock import Clock
@@ -45,7 +45,7 @@ class Session:
     `makes_metadata_tables`: writes make those that their settings request; else they keep what an indexing has made.
     """
 
-    open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
+    open_writes: dict[tuple[Path, str], Write] = field(default_factory=dict)
     readings: Readings = RELEASED
     makes_metadata_tables: bool = False
     warnings: tuple[tuple[str, str], ...] = ()
@@ -67,7 +67,7 @@ class Session:
             self.warnings = tuple(("SR-011", message) for message in recovery.unknown())
         return value
 
-    def opened(self, path: Path, params: Params) -> writers.Write:
+    def opened(self, path: Path, params: Params) -> Write:
         """The write that a name stands for.
 
         Raises:
@@ -96,7 +96,7 @@ def create_table(_session: Session, path: Path, params: Params) -> Value:
         **({"hoodie.record.merge.mode": str(params["merge_mode"])} if params.get("merge_mode") else {}),
         **{key: value for key, value in lists.items() if value},
     }
-    store(writers.create_table({**stated, **named}, model_schema(record_schema(text, "schema"))), path)
+    store(creation.create_table({**stated, **named}, model_schema(record_schema(text, "schema"))), path)
     return {}
 
 
@@ -307,7 +307,7 @@ def settings_of(params: Params) -> dict[str, str]:
     return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
 
-def request_of(table: Table, params: Params, *, makes_metadata_table: bool = False) -> writers.Request:
+def request_of(table: Table, params: Params, *, makes_metadata_table: bool = False) -> Request:
     """What a write requests.
 
     Raises:
@@ -315,14 +315,14 @@ def request_of(table: Table, params: Params, *, makes_metadata_table: bool = Fal
 
     """
     name = params.get("operation")
-    if name not in {one.value for one in writers.Operation}:
+    if name not in {one.value for one in Operation}:
         raise Rejection(Reason.CONFIG_INVALID, "OW-001", "operation", f"{name!r} is no operation")
-    operation = writers.Operation(str(name))
+    operation = Operation(str(name))
     rows = input_rows(table, params)
     own = latest_schema(table)
-    keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
+    keeps = operation in (Operation.DELETE, Operation.DELETE_PARTITION)
     # What rows leave out is null in them (DM-005), which a merger sees; of a partial update, it is nothing.
-    is_whole = not keeps and operation is not writers.Operation.PARTIAL_UPDATE
+    is_whole = not keeps and operation is not Operation.PARTIAL_UPDATE
     nulls = dict.fromkeys(one.name for one in own.fields) if is_whole else {}
     records = tuple(Record({**nulls, **row}) for row in rows.mappings())
     partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
@@ -330,18 +330,16 @@ def request_of(table: Table, params: Params, *, makes_metadata_table: bool = Fal
         settings.pop(_KEEPS_METADATA, None)
     given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
     schema = own if keeps or not rows.schema else grown(table, own, given, settings, operation)
-    return writers.Request(operation, records, partitions, schema, settings)
+    return Request(operation, records, partitions, schema, settings)
 
 
 _FILLING = "hoodie.write.set.null.for.missing.columns"
 
 
-def grown(
-    table: Table, own: Schema, given: Schema, settings: Mapping[str, str], operation: writers.Operation
-) -> Schema:
+def grown(table: Table, own: Schema, given: Schema, settings: Mapping[str, str], operation: Operation) -> Schema:
     """The columns after a write of rows with the given ones; only partial updates leave some out without a request."""
     evolves = switch(settings, "hoodie.schema.on.read.enable")
-    fills = operation is writers.Operation.PARTIAL_UPDATE or settings.get(_FILLING) == "true"
+    fills = operation is Operation.PARTIAL_UPDATE or settings.get(_FILLING) == "true"
     return written_schema(open_table(table).configuration, own, given, evolves=evolves, fills=fills)
 
 

@@ -17,6 +17,8 @@ an area with `--area timeline`. An id is never given to another rule.
 
 - **must** applies to every implementation; **should** and **may** to those that have the feature; **open** is not
   decided.
+- **draft** is a rule of a version that no release writes, here 10. It binds adapters that name `table-version-10` and
+  nobody else. `over` in the rule names the rules of version 9 in whose place it stands.
 - **Versions** are table versions. A rule for version 6 holds for reads of versions 4 and 5, too.
 - **Refused with** names the reason with which a table that breaks the rule is refused.
 - **Two readings**: text and released behaviour differ; follow either, but the same one in all cases."""

@@ -39,6 +39,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "tagging",
         "staging",
         "conflicts",
+        "evolution",
         "writers",
     ),
     "The metadata table and indexes": ("metadata", "indexes", "pruning"),

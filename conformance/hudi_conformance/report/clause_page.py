@@ -11,7 +11,7 @@ from hudi_conformance.report.clause_text import rule_html
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.page import CaseLine, Page
 from hudi_conformance.report.tallies import Tally, tally
-from hudi_conformance.runner.clauses import Clause
+from hudi_conformance.runner.clauses import DRAFT, Clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,19 @@ class ClausesPage:
         return tuple(line for area in self.areas for line in area.lines)
 
     @property
+    def released(self) -> tuple[ClauseLine, ...]:
+        """The clauses of versions that releases write: drafts count apart."""
+        return tuple(line for line in self.lines if not line.clause.is_draft)
+
+    @property
     def covered(self) -> int:
-        """How many clauses have a case."""
-        return sum(area.covered for area in self.areas)
+        """How many of these have a case."""
+        return sum(line.covered for line in self.released)
 
     def at_level(self, level: str) -> tuple[int, int]:
-        """Of the clauses of a level: how many have a case, and how many there are."""
-        mine = [line for line in self.lines if line.clause.level == level]
+        """Of the clauses of a level, or of the drafts: how many have a case, and how many there are."""
+        drafts = [line for line in self.lines if line.clause.is_draft]
+        mine = drafts if level == DRAFT else [line for line in self.released if line.clause.level == level]
         return sum(line.covered for line in mine), len(mine)
 
 

@@ -93,7 +93,7 @@ def _verdicts(evidence: Evidence) -> dict[str, list[tuple[str, str]]]:
 
 def _clause_row(evidence: Evidence, verdicts: Verdicts, clause: str, cases: Iterable[str], text: Clause | None) -> Row:
     row = _row(evidence, verdicts, clause, text.title if text else "", cases)
-    return replace(row, level=text.level) if text else row
+    return replace(row, level=text.standing) if text else row
 
 
 def _row(evidence: Evidence, verdicts: Verdicts, key: str, title: str, cases: Iterable[str]) -> Row:

@@ -133,7 +133,7 @@ def _clause(clause_id: str, book: ClauseBook, *, with_rule: bool) -> str:
     clause = book.get(clause_id)
     if clause is None:
         return clause_id
-    named = f"{clause.id} {clause.title} ({clause.level}, {', '.join(f'v{one}' for one in clause.versions)})"
+    named = f"{clause.id} {clause.title} ({clause.standing}, {', '.join(f'v{one}' for one in clause.versions)})"
     rule = " ".join(clause.rule.split())
     rule = rule if len(rule) <= _RULE_LENGTH else f"{rule[:_RULE_LENGTH].rpartition(' ')[0]} ..."
     return f"{named}: {rule}" if with_rule else named

@@ -339,14 +339,18 @@ class TableActions:
 
 
 def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None:
-    """An index knows its column by name.
+    """An index knows its column by name; a secondary one has its values as texts, which depend on their type.
 
     Clauses: DM-021, IX-001.
     """
     definitions = read_definitions(state.storage, state.configuration.properties).values()
     of_columns = [one for one in definitions if is_secondary_index(one.name) or is_expression_index(one.name)]
     for change in changes:
-        for one in of_columns if isinstance(change, DropColumn | RenameColumn) else ():
-            if change.column in one.source_fields:
+        for one in of_columns:
+            kinds = (
+                DropColumn | RenameColumn | ChangeType if is_secondary_index(one.name) else DropColumn | RenameColumn
+            )
+            of_it = any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields)
+            if isinstance(change, kinds) and of_it:
                 message = f"the index {one.name} is of the column {change.column!r}"
                 raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-021", message, hint="drop the index first")

@@ -98,13 +98,20 @@ def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool
     files, commands = set(), set()
     for file in data_files(table):
         place, is_log = (file.partition, file.name), isinstance(file, LogFile)
-        blocks = file.blocks if isinstance(file, LogFile) and not isinstance(file.blocks, Damaged) else ()
-        holds = any(isinstance(one, Change) and one.instant == target for one in blocks)
         if file.instant == target and (not announced or place in announced) and not (is_log and spared):
             files.add(place)
-        elif file.instant != target and is_log and (place in announced or holds):
+        elif file.instant != target and isinstance(file, LogFile) and (place in announced or holds_block(file, target)):
             commands.add((file.partition, file.file_id, file.instant))
     return RollbackPlan(target, action.value, frozenset(files), frozenset(commands))
+
+
+def holds_block(log: LogFile, instant: InstantTime) -> bool:
+    """Whether a log file holds a block that an action wrote.
+
+    Clauses: RB-007.
+    """
+    blocks = () if isinstance(log.blocks, Damaged) else log.blocks
+    return any(isinstance(one, Change) and one.instant == instant for one in blocks)
 
 
 def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:

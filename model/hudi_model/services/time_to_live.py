@@ -3,12 +3,12 @@
 import datetime as dt
 
 from hudi_model.effects import Effects, perform
-from hudi_model.requests import number
+from hudi_model.requests import Operation, Request, number
 from hudi_model.services import plans
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, Table
 from hudi_model.time import InstantTime, instant_of, moment_of
-from hudi_model.writers import Operation, Request, begin, commit, stage
+from hudi_model.writers import begin, commit, stage
 
 KEEP = "hoodie.partition.ttl.strategy."
 

@@ -4,6 +4,9 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from hudi_conformance.corpus.golden.questions import Damage
 
 _MAGIC = b"#HUDI#"
@@ -47,6 +50,18 @@ def write(path: str, data: bytes = b"") -> Damage:
         (table / path).write_bytes(data)
 
     return edit
+
+
+def change_rows(pattern: str, change: Callable[[pa.Table], pa.Table]) -> Damage:
+    """Other rows in a Parquet file, whose footer keeps its entries."""
+
+    def edit(path: Path) -> None:
+        entries, rows = pq.read_metadata(path).metadata, change(pq.read_table(path)).replace_schema_metadata(None)
+        with pq.ParquetWriter(path, rows.schema, compression="NONE", store_schema=False) as writer:
+            writer.write_table(rows)
+            writer.add_key_value_metadata(entries)
+
+    return _to_each(pattern, edit)
 
 
 def copy(pattern: str, target: str) -> Damage:

@@ -108,9 +108,9 @@ def _corrupt_block_refused(original: Function) -> Function:
     return refuse
 
 
-@mutant("corrupt-block-without-warning", "RD-013", "Torn blocks are skipped silently.", "queries.corrupt_blocks")
+@mutant("corrupt-block-without-warning", "RD-013", "Torn blocks are skipped silently.", "queries.warnings_of")
 def _corrupt_block_without_warning(_: Function) -> Function:
-    return lambda _logs: ()
+    return lambda _found: ()
 
 
 @mutant(

@@ -5,13 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hudi_format.errors import FormatError, Reason
 from hudi_format.log.blocks import HeaderKey
+from hudi_format.log.native import RECORD_KEY, native_rows
 from hudi_model.actions import RollbackPlan
+from hudi_model.effects import Effects, PutMarker
 from hudi_model.files import DataBlock, LogFile
 from hudi_model.services.savepoints import dropped_metadata
 from hudi_model.staging import Staged
-from hudi_model.tables import View
+from hudi_model.tables import Table, View
+from hudi_model.time import InstantTime
 from hudi_model.upgrades import settle
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
@@ -37,6 +41,14 @@ def _native_logs_change_nothing(original: Function) -> Function:
 @mutant("native-log-without-schema-read", "NL-003", "A native log needs no schema in its footer.", f"{_NATIVE}._header")
 def _native_log_without_schema_read(original: Function) -> Function:
     return lambda data, file: {HeaderKey.SCHEMA: "", **original(data, file)}
+
+
+@mutant("native-logs-are-whole-rows", "NL-003", "No footer says that rows are partial.", f"{_NATIVE}._header")
+def _native_logs_are_whole_rows(original: Function) -> Function:
+    def without_flag(data: bytes, file: str) -> Mapping[HeaderKey, str]:
+        return {key: text for key, text in original(data, file).items() if key is not HeaderKey.IS_PARTIAL}
+
+    return without_flag
 
 
 @mutant("native-instant-required", "NL-003", "The footer of a native log has to say its instant.", f"{_NATIVE}._header")
@@ -86,6 +98,17 @@ def _native_deletes_lack_columns(original: Function) -> Function:
             return keys
 
     return filled
+
+
+@mutant("native-deletes-of-no-key", "NL-004", "A native delete without a key is none.", f"{_NATIVE}.native_deletes")
+def _native_deletes_of_no_key(original: Function) -> Function:
+    def keyed(block: Any, ordering: tuple[str, ...], file: str) -> pa.Table:
+        rows = native_rows(block, file)
+        if RECORD_KEY not in rows.column_names or not rows.column(RECORD_KEY).null_count:
+            return original(block, ordering, file)
+        return rows.filter(pc.is_valid(rows.column(RECORD_KEY))).select([RECORD_KEY, *ordering])
+
+    return keyed
 
 
 @mutant(
@@ -188,6 +211,16 @@ def _rollback_leaves_native_deletes(original: Function) -> Function:
         return replace(plan, files=frozenset(one for one in plan.files if ".deletes." not in one[1]))
 
     return rows_only
+
+
+@mutant("native-deletes-without-marker", "NL-013", "Rows and deletes of an append have one marker.", "staging.placing")
+def _native_deletes_without_marker(original: Function) -> Function:
+    def unannounced(table: Table, requested: InstantTime, staged: Staged) -> Effects:
+        placed: Effects = original(table, requested, staged)
+        is_deletes = isinstance(staged.file, LogFile) and staged.file.native == "deletes"
+        return tuple(one for one in placed if not (is_deletes and isinstance(one, PutMarker)))
+
+    return unannounced
 
 
 @mutant("meta-fields-mode-ignored", "NL-015", "The switch of meta fields decides.", "configuration.with_meta_fields")

@@ -8,6 +8,7 @@ from hudi_model import creation, requests, tagging, writers
 from hudi_model.actions import Action, State
 from hudi_model.configuration import Configuration
 from hudi_model.effects import Effects
+from hudi_model.evolution import ColumnChange
 from hudi_model.files import Field, GroupId, Record, Schema
 from hudi_model.merge_rules import Version
 from hudi_model.requests import REPLACES, Operation, Request, Write
@@ -16,7 +17,6 @@ from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_
 from hudi_model.tagging import Incoming, Tag
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
-from hudi_model.writers import ColumnChange
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -250,12 +250,12 @@ def _nothing_deleted_is_committed(_: Function) -> Function:
     return lambda _table, _request: False
 
 
-@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "writers.written_field")
+@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "evolution.written_field")
 def _columns_take_any_type(_: Function) -> Function:
     return lambda _configuration, own, given, _evolves, _fills: given or own
 
 
-@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "writers.taken")
+@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "evolution.taken")
 def _numbers_become_texts(original: Function) -> Function:
     def anyhow(configuration: Configuration, own: Field, given: Field) -> bool:
         return own.type == "string" or bool(original(configuration, own, given))
@@ -263,12 +263,12 @@ def _numbers_become_texts(original: Function) -> Function:
     return anyhow
 
 
-@mutant("evolution-without-request", "DM-005", "Columns are widened without a request.", "writers.written_field")
+@mutant("evolution-without-request", "DM-005", "Columns are widened without a request.", "evolution.written_field")
 def _evolution_is_not_configured(original: Function) -> Function:
     return lambda configuration, own, given, _evolves, fills: original(configuration, own, given, True, fills)
 
 
-@mutant("evolution-is-ignored", "DM-005", "No column is widened, requested or not.", "writers.written_field")
+@mutant("evolution-is-ignored", "DM-005", "No column is widened, requested or not.", "evolution.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
     return lambda configuration, own, given, _evolves, fills: original(configuration, own, given, False, fills)
 
@@ -277,14 +277,14 @@ def _evolution_is_ignored(original: Function) -> Function:
     "left-out-columns-are-null",
     "DM-005",
     "What rows leave out becomes null without a request.",
-    "writers.written_field",
+    "evolution.written_field",
 )
 def _left_out_columns_are_null(original: Function) -> Function:
     return lambda configuration, own, given, evolves, _fills: original(configuration, own, given, evolves, True)
 
 
 @mutant(
-    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is requested.", "writers.written_field"
+    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is requested.", "evolution.written_field"
 )
 def _wider_types_lose_values(original: Function) -> Function:
     def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool, fills: bool) -> Field:
@@ -296,7 +296,7 @@ def _wider_types_lose_values(original: Function) -> Function:
     return to_doubles
 
 
-@mutant("ids-end-with-the-next-write", "DM-020 DM-021", "A write states columns without ids.", "writers.continued")
+@mutant("ids-end-with-the-next-write", "DM-020 DM-021", "A write states columns without ids.", "evolution.continued")
 def _ids_end_with_the_next_write(_: Function) -> Function:
     return lambda _view, _schema, _requested: None
 
@@ -311,27 +311,36 @@ def _alterations_are_passed_over(original: Function) -> Function:
     return passed
 
 
-@mutant("places-are-ignored", "DM-021", "Columns that are added or moved stand last.", "writers.placed")
+@mutant("places-are-ignored", "DM-021", "Columns that are added or moved stand last.", "evolution.placed")
 def _places_are_ignored(_: Function) -> Function:
     return lambda others, column, _change: (*others, column)
 
 
-@mutant("any-type-is-given", "DM-021", "A column may be given every type.", "writers.may_become")
+@mutant("any-type-is-given", "DM-021", "A column may be given every type.", "evolution.may_become")
 def _any_type_is_given(_: Function) -> Function:
     return lambda _own, _wanted: True
 
 
-@mutant("no-wider-type-is-given", "DM-021", "A column keeps its type in an alteration.", "writers.may_become")
+@mutant("no-wider-type-is-given", "DM-021", "A column keeps its type in an alteration.", "evolution.may_become")
 def _no_wider_type_is_given(_: Function) -> Function:
     return lambda own, wanted: own.type == wanted.type
 
 
-@mutant("needed-columns-go", "DM-021", "Keys, partitions and ordering lose their columns.", "writers.refuse_needed")
+@mutant("needed-columns-go", "DM-021", "Keys, partitions and ordering lose their columns.", "evolution.refuse_needed")
 def _needed_columns_go(_: Function) -> Function:
-    return lambda _configuration, _change: None
+    return lambda _view, _change: None
 
 
-@mutant("renamed-columns-are-new", "DM-021", "A column of another name has another id.", "writers.edited")
+@mutant("indexed-columns-go", "DM-021", "An alteration looks at no index.", "evolution.refuse_needed")
+def _indexed_columns_go(original: Function) -> Function:
+    def without_indexes(view: View, change: ColumnChange) -> None:
+        state = replace(view.table.state, metadata=None)
+        original(replace(view, table=replace(view.table, state=state)), change)
+
+    return without_indexes
+
+
+@mutant("renamed-columns-are-new", "DM-021", "A column of another name has another id.", "evolution.edited")
 def _renamed_columns_are_new(original: Function) -> Function:
     def renewed(fields: Fields, path: tuple[str, ...], change: ColumnChange, ids: Iterator[int]) -> Fields:
         made: Fields = original(fields, path, change, ids)
@@ -341,7 +350,10 @@ def _renamed_columns_are_new(original: Function) -> Function:
 
 
 @mutant(
-    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "writers.is_fixed"
+    "keys-are-widened",
+    "DM-005",
+    "Columns of keys, partitions and ordering are widened as others.",
+    "evolution.is_fixed",
 )
 def _keys_are_widened(_: Function) -> Function:
     return lambda _configuration, _column: False

@@ -1,9 +1,11 @@
 """The comparison of the working tree with a revision, from the command line."""
 
 import json
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
 
+_SECONDS_BETWEEN_LINES = 5.0
+
 STATEMENTS = {"properties": "property", "scenarios": "scenario", "agreements": "agreement"}
 
 
@@ -48,7 +52,7 @@ def show_impact(
     try:
         tree = working_tree(start)
         with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
-            found = impact(base, tree, scope, _teller(progress))
+            found = impact(base, tree, scope, _teller(progress, quiet=as_json))
     except (ImpactError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         out.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
         return 2
@@ -130,7 +134,8 @@ def _runs(
     base: Side, tree: Side, change: Touched, scope: Scope, report_progress: ReportProgress
 ) -> tuple[Changed, ...]:
     modules = _modules(tree, change, scope)
-    return tuple(changed_runs(base.root, tree.root, modules, lambda done, total: report_progress("TLC", done, total)))
+    tlc = partial(report_progress, "TLC")
+    return tuple(changed_runs(base.root, tree.root, modules, tlc, soak=scope.everything))
 
 
 def _turned(before: Answered, after: Answered) -> tuple[Changed, ...]:
@@ -151,12 +156,17 @@ def _progress(out: Console, *, quiet: bool) -> Progress:
     return Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal)
 
 
-def _teller(progress: Progress) -> ReportProgress:
+def _teller(progress: Progress, *, quiet: bool) -> ReportProgress:
+    """Bars at a terminal; elsewhere a line on stderr, every few seconds and where a part is done."""
     bars: dict[str, TaskID] = {}
+    last = [time.monotonic()]
 
     def report_progress(name: str, done: int, total: int) -> None:
         if name not in bars:
             bars[name] = progress.add_task(name, total=total)
         progress.update(bars[name], completed=done)
+        if progress.disable and not quiet and (done == total or time.monotonic() - last[0] > _SECONDS_BETWEEN_LINES):
+            last[0] = time.monotonic()
+            print(f"{name}: {done} of {total}", file=sys.stderr, flush=True)  # noqa: T201 - where no bar can be drawn
 
     return report_progress

@@ -18,11 +18,11 @@ def manifest_of(root: Path) -> Manifest:
 
 
 def changed_runs(
-    base: Path, tree: Path, modules: tuple[str, ...], report_progress: Callable[[int, int], None]
+    base: Path, tree: Path, modules: tuple[str, ...], report_progress: Callable[[int, int], None], *, soak: bool
 ) -> Iterator[Changed]:
-    """The runs of modules whose outcome differs; the base is run only where it expects another."""
+    """The runs of modules whose outcome differs, a soak's on request; the base runs only what it expects else."""
     before = {(one.module, one.name): one for one in manifest_of(base).runs}
-    chosen = [one for one in manifest_of(tree).runs if one.module in modules]
+    chosen = [one for one in manifest_of(tree).runs if one.module in modules and (soak or not one.soak)]
     for number, run in enumerate(chosen, start=1):
         result = run_tlc(tree / "specs" / "tla", run)
         was = before.get((run.module, run.name))

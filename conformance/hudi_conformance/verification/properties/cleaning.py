@@ -8,12 +8,12 @@ from hudi_model.effects import perform
 from hudi_model.files import LogFile
 from hudi_model.queries import read_as_of
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation
 from hudi_model.services import cleaning, plans, savepoints, time_to_live
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, Reading, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,11 +6,11 @@ from hudi_model.effects import perform
 from hudi_model.files import Record
 from hudi_model.queries import Selection, read_optimized
 from hudi_model.reading import read_slice
+from hudi_model.requests import Operation
 from hudi_model.schemas import table_schema
 from hudi_model.services import compaction
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, open_table, view_at
-from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
 

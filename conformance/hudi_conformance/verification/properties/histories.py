@@ -19,14 +19,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from hudi_model.actions import State
+from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
 from hudi_model.files import Field, Record, Schema
 from hudi_model.merge_rules import BY_PAYLOAD, UNAVAILABLE
 from hudi_model.queries import read_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.timeline import timeline_of
-from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model.writers import write
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.registry import Counterexample

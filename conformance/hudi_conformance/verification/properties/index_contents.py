@@ -5,7 +5,7 @@ from typing import Any
 from hudi_model.indexes import joined, secondary_key
 from hudi_model.metadata import view_of
 from hudi_model.queries import Selection, read_snapshot, validated_snapshot
-from hudi_model.writers import Operation
+from hudi_model.requests import Operation
 from hypothesis import assume, given
 
 from hudi_conformance.verification.properties.histories import Shape, Step, Story, shapes, stories

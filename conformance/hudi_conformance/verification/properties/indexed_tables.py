@@ -10,8 +10,8 @@ from hudi_model.effects import perform
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import Selection, read_snapshot
+from hudi_model.requests import Operation
 from hudi_model.tables import Table
-from hudi_model.writers import Operation
 from hudi_model_tools.checks.metadata import metadata_differences
 from hypothesis import strategies as st
 

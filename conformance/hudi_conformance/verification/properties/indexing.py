@@ -7,11 +7,12 @@ from hudi_model import metadata, writers
 from hudi_model.actions import IndexPlan, State
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.metadata import valid
+from hudi_model.requests import Operation, Request
 from hudi_model.services import indexing
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.writers import Operation, Request, begin
+from hudi_model.writers import begin
 from hypothesis import given
 from hypothesis import strategies as st
 

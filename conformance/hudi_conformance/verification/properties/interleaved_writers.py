@@ -9,9 +9,9 @@ from hudi_model.effects import perform
 from hudi_model.files import Record
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request, Write
 from hudi_model.tables import RELEASED, Readings, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, Write
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import DAYS, KEYS, Row, Shape, new_table, shapes

@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hudi_model.creation import create_table
 from hudi_model.effects import Effects, PutLogFile, perform
 from hudi_model.files import DataBlock, Field, Record, Schema, Value
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import Selection, read_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.services import archival, cleaning, clustering, indexing, rollback
 from hudi_model.services.savepoints import delete_savepoint, savepoint
 from hudi_model.tables import Table
 from hudi_model.tagging import bucket_of
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, begin, create_table, stage, write
+from hudi_model.writers import begin, stage, write
 from hudi_model_tools.checks.metadata import metadata_differences
 from hypothesis import given
 from hypothesis import strategies as st

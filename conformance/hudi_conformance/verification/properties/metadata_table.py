@@ -8,10 +8,10 @@ from hudi_model.actions import State
 from hudi_model.effects import CommitMetadataTable, CreateInstant, Effects, perform
 from hudi_model.files import Record
 from hudi_model.metadata import valid
+from hudi_model.requests import Operation, Request
 from hudi_model.services import archival, indexing, rollback
 from hudi_model.tables import RELEASED, TEXT, Readings, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request
 from hudi_model_tools.checks.metadata import metadata_differences
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
-from hudi_model.writers import Operation, Request
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hudi_model import metadata, pruning, writers
+from hudi_model.creation import create_table
 from hudi_model.effects import perform
 from hudi_model.files import Field, FileSlice, Record, Schema
 from hudi_model.indexes import joined
 from hudi_model.metadata import view_of
 from hudi_model.pruning import Facts
 from hudi_model.queries import META_SCHEMA, Selection, answer, read_snapshot, validated_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, create_table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

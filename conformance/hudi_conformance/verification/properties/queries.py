@@ -9,10 +9,11 @@ from hudi_model.actions import Action
 from hudi_model.files import Record, Value
 from hudi_model.incremental import read_changes, read_incremental
 from hudi_model.queries import Selection, read_snapshot
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import RELEASED, Reading, Readings, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data, completion, timeline_of
-from hudi_model.writers import Operation, Request, write
+from hudi_model.writers import write
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 from hudi_model.effects import perform
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation
 from hudi_model.tables import Table
-from hudi_model.writers import Operation
 from hudi_model_tools import recovery
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_as_of, read_snapshot
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation, begin, stage
+from hudi_model.writers import begin, stage
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import Step, Story, new_table, request_of, rows, taken

@@ -5,10 +5,10 @@ from itertools import permutations
 
 from hudi_model.effects import perform
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation
 from hudi_model.services import clustering, log_compaction, plans
 from hudi_model.tables import Reading, Readings, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
 

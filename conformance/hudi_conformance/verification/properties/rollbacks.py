@@ -3,11 +3,11 @@
 from hudi_model.actions import Action, State
 from hudi_model.effects import perform
 from hudi_model.files import Damaged, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.requests import Operation
 from hudi_model.services import compaction, rollback
 from hudi_model.slicing import data_files
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 from hudi_model.effects import perform
 from hudi_model.queries import read_as_of, read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation
 from hudi_model.services import archival, compaction, savepoints
 from hudi_model.slicing import data_files
 from hudi_model.tables import RELEASED, Reading, Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.writers import Operation, begin, commit, stage
+from hudi_model.writers import begin, commit, stage
 from hypothesis import given
 from hypothesis import strategies as st
 

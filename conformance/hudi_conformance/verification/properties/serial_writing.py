@@ -9,9 +9,9 @@ from hudi_model.actions import State
 from hudi_model.effects import CreateInstant, Effects, perform
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation, Request
 from hudi_model.tables import TEXT, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request
 from hudi_model_tools.violations import violations
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation
 from hudi_model.tables import RELEASED, Readings, Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import (

@@ -8,11 +8,11 @@ from hudi_model.effects import perform
 from hudi_model.files import Record
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Rejection
-from hudi_model.requests import Write
+from hudi_model.requests import Operation, Request, Write
 from hudi_model.services import cleaning
 from hudi_model.tables import RELEASED, Reading, Readings, Table
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation, Request, abort, begin, commit, stage
+from hudi_model.writers import abort, begin, commit, stage
 
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, EVENT_TIME, Row, Shape, new_table
 from hudi_conformance.verification.properties.registry import Counterexample, model_property

@@ -8,10 +8,10 @@ from hudi_model.actions import Action, CommitMetadata, CompactionOperation, Comp
 from hudi_model.effects import CreateInstant, PutBaseFile, base_file_name, perform, timeline_file_name
 from hudi_model.files import BaseFile
 from hudi_model.queries import list_file_slices, read_snapshot
+from hudi_model.requests import Operation, Write
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, TEXT, Table, open_table, view_at
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Write
 from hypothesis import given
 from hypothesis import strategies as st
 

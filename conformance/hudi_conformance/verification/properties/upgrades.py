@@ -10,11 +10,11 @@ from hudi_model.files import Damaged
 from hudi_model.history import full_timeline
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation
 from hudi_model.services import archival, compaction
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
 

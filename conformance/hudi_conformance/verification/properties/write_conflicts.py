@@ -8,10 +8,10 @@ from hudi_model import conflicts, writers
 from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
 from hudi_model.effects import CreateInstant, Effects, perform, timeline_file_name
 from hudi_model.rejection import Rejection
+from hudi_model.requests import Operation, Request, Write
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, Table, open_table, view_at
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation, Request, Write
 from hudi_model_tools import locks
 from hudi_model_tools.locks import Lease
 from hypothesis import given

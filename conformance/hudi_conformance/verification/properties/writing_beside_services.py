@@ -11,10 +11,10 @@ from hudi_model.actions import ReplacePlan, State
 from hudi_model.effects import CreateInstant, Effects, perform
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request, Write
 from hudi_model.services import clustering, compaction
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
-from hudi_model.writers import Operation, Request, Write
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+from hudi_format.log.native import RECORD_KEY
 from hudi_model.actions import State
 from hudi_model.files import Ordering
 
@@ -150,6 +152,19 @@ def deletes_without_column(table: GoldenTable) -> None:
     fields = b"hoodie.table.ordering.fields="
     table.damage(corruption.substitute(".hoodie/hoodie.properties", fields + b"ts", fields + b"ratio"))
     table.snapshot("snapshot", "the log is refused", "NL-004", "native-deletes-lack-columns")
+
+
+def _without_first_key(rows: pa.Table) -> pa.Table:
+    keys = rows.column(RECORD_KEY).to_pylist()
+    return rows.set_column(rows.column_names.index(RECORD_KEY), RECORD_KEY, pa.array([None, *keys[1:]], pa.string()))
+
+
+@golden("v10/bad_native_deletes_of_no_key", "A native delete without a key", merge_on_read(10))
+def deletes_of_no_key(table: GoldenTable) -> None:
+    """The key of the first delete in a log is null."""
+    _logged(table)
+    table.damage(corruption.change_rows(_last_log(table, "deletes"), _without_first_key))
+    table.snapshot("snapshot", "the log is refused", "NL-004", "native-deletes-of-no-key")
 
 
 @golden(

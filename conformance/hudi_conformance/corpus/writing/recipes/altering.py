@@ -7,7 +7,9 @@ from hudi_model.files import Field, Schema
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.kept_indexes import indexed
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.recipes.typed_tables import KEPT
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
@@ -239,4 +241,27 @@ def pending_compaction(case: WritingCase) -> None:
     case.write("upsert", [ride("r01", 30, guest="new")], schema=_schema(*_columns(rider="guest")))
     case.snapshot()
     case.execute(plan, COMPACTION_DUE)
+    case.state()
+
+
+@writing("altering/indexed", shapes((9,), configs=KEPT), "DM-021 IX-001", "indexed-columns-go")
+def indexed_columns(case: WritingCase) -> None:
+    """A column that an index is of keeps its name, and for a secondary index its type, until the index is dropped.
+
+    Given rides with a secondary index and an expression index of their riders.
+    When the riders' column is to be dropped, renamed and retyped; then the secondary index is dropped, the column is to
+    be renamed again; then the other index is dropped, too, and the column renamed.
+    Then all but the last are refused, and a column of no index is renamed at once.
+    """
+    indexed(case)
+    renamed_rider = {"change": "rename", "column": "rider", "to": "guest"}
+    _altered(case, {"change": "drop", "column": "rider"}, reject=_REFUSED)
+    _altered(case, renamed_rider, reject=_REFUSED)
+    _altered(case, {"change": "type", "column": "rider", "type": "binary"}, reject=_REFUSED)
+    _altered(case, {"change": "rename", "column": "ratio", "to": "share"})
+    case.service("drop_index", index="rider")
+    _altered(case, renamed_rider, reject=_REFUSED)
+    case.service("drop_index", index="low")
+    _altered(case, renamed_rider)
+    case.info()
     case.state()

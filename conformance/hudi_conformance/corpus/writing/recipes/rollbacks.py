@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_model.files import Field, Schema
+
+from hudi_conformance.corpus.golden.rides import RIDES, fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.archivals import KEEPS
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
@@ -252,5 +254,31 @@ def native_logs(case: WritingCase) -> None:
     case.service("rollback", IMPATIENT)
     for number in range(5):
         case.write("upsert", [ride("r01", 20 + number)])
+    case.service("archive", KEEPS)
+    case.state()
+
+
+@writing(
+    "rollback/native_logs_of_an_append",
+    shapes((10,), (MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "NL-013 NL-005 RB-006",
+    "native-deletes-without-marker",
+)
+def native_logs_of_an_append(case: WritingCase) -> None:
+    """A rollback by markers finds the log of deletes as well as that of rows.
+
+    Given a writer that logged a ride and the delete of another to one file group and died, and a rollback of its write.
+    When later writes are archived past it, from where on whatever lies there would count.
+    Then both rides are as they were before.
+    """
+    case.schema = Schema((*RIDES.fields, Field("_hoodie_is_deleted", "boolean")))
+    case.create()
+    case.write("insert", fleet(10))
+    case.begin("gone", "upsert", [ride("r01", 50), ride("r02", 50, _hoodie_is_deleted=True)], process=2)
+    case.stage("gone")
+    case.end_process(2)
+    case.service("rollback", IMPATIENT)
+    for number in range(5):
+        case.write("upsert", [ride("r11", 20 + number)])
     case.service("archive", KEEPS)
     case.state()
