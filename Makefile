@@ -112,9 +112,9 @@ spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; need
 	$(RUN) -c "import site; print(site.getsitepackages()[0])" > $(SPARK4)/first
 	for path in $$(cat $(SPARK4)/first) $$(awk 1 $$(cat $(SPARK4)/first)/_hudi_*.pth); do echo $$path; done \
 	  > $(SPARK4)/lib/$(notdir $(PYTHON))/site-packages/first.pth
-	$(MEMORY) $(SPARK4)/bin/python -m pytest -n 0 -m "spark and not slow and not peers" -k "not embedded_java" $(SPARK4_TESTS)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(MEMORY) $(SPARK4)/bin/python -m pytest -n 0 -m "spark and not slow and not peers" -k "not embedded_java" $(SPARK4_TESTS)
 
-SPARK4_TESTS := tests/engine/test_spark.py tests/engine/test_types_spark.py tests/engine/test_writing_spark.py tests/engine/test_datasource.py tests/engine/test_sql.py
+SPARK4_TESTS := tests/engine/test_spark.py tests/engine/test_types_spark.py tests/engine/test_writing_spark.py tests/engine/test_datasource.py tests/engine/test_sql.py tests/repository/test_pages.py
 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; pages below build/pages
 	$(CLI) prove --soak

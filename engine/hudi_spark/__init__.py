@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from hudi_spark.concurrency.effects import ServiceWarning
     from hudi_spark.datasource import load, save
-    from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
+    from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, RangeWarning, UnsupportedFeature
     from hudi_spark.readings import Readings
     from hudi_spark.services.recovered_files import RecoveryHints
     from hudi_spark.spark_source import register
@@ -37,6 +37,7 @@ __all__ = [
     "HudiTable",
     "Outcome",
     "OutcomeUnknownError",
+    "RangeWarning",
     "Readings",
     "RecoveryHints",
     "ServiceWarning",
@@ -65,6 +66,7 @@ _HOMES: Final = {
     "HudiTable": "hudi_spark.table",
     "Outcome": "hudi_spark.write.action",
     "OutcomeUnknownError": "hudi_spark.errors",
+    "RangeWarning": "hudi_spark.errors",
     "Readings": "hudi_spark.readings",
     "RecoveryHints": "hudi_spark.services.recovered_files",
     "ServiceWarning": "hudi_spark.concurrency.effects",

@@ -22,7 +22,7 @@ from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.options import STORAGE_PREFIX, refusal, resolve, settled, the_catalogue
 from hudi_spark.read import Executor
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.spark import OnSpark, arrow_schema, refuse_connect, use_same_python
+from hudi_spark.spark import OnSpark, arrow_schema, check_session, use_same_python
 from hudi_spark.table import HudiTable, session_storage
 from hudi_spark.table_state import full_timeline, load_configuration, load_table
 from hudi_spark.table_writes import define_table
@@ -60,7 +60,7 @@ def load(spark: "SparkSession", path: str | Path, options: Mapping[str, object] 
 
     Raises:
         HudiError: CONFIG_INVALID for an option that is unknown, that would change the rows and is not supported, or
-            that the kind of query does not have; else as the query.
+            that the kind of query does not have, and for what is no session; else as the query.
         UnsupportedFeature: what this reader cannot read yet.
 
     Clauses: IN-001, IN-002, CD-001, PR-022, RD-001, RD-009, RD-010.
@@ -103,7 +103,7 @@ def save(
             f"the rows are of type {type(frame).__name__}", "give a DataFrame; write_arrow takes Arrow tables"
         )
     spark = frame.sparkSession
-    refuse_connect(spark)
+    check_session(spark)
     use_same_python(spark)
     door = WritingDoor(session_storage(spark, path, given.storage), OnSpark(spark), given)
     return door.write(frame, arrow_schema(frame.schema), mode)
@@ -126,7 +126,7 @@ class WritingDoor:
         Clauses: OW-001, OW-018, OW-031, OW-032.
 
         """
-        chosen = mode.lower()
+        chosen = str(mode).lower()
         if chosen not in MODES:
             raise refusal(f"mode {mode!r} is unknown", f"say {', '.join(MODES)}")
         self._make(schema)
@@ -181,6 +181,8 @@ class GivenOptions:
         Clauses: PR-022.
 
         """
+        if options is not None and not hasattr(options, "items"):
+            raise refusal(f"options are a {type(options).__name__}", f"give a dictionary: {{'{TYPE}': 'snapshot'}}")
         catalogue = the_catalogue()
         named: dict[str, str] = {}
         configs: dict[str, str] = {}

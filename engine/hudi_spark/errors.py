@@ -7,12 +7,14 @@ Exception
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
 ├── DamagedLogWarning     the format shows readers to skip these bytes, and to say so
-└── RangeWarning          a range was answered from the newest snapshot, as was requested
+└── RangeWarning          a range holds nothing as it was given, or was answered from the newest snapshot
 """
 
 import errno
+import inspect
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -132,10 +134,20 @@ class DamagedLogWarning(UserWarning):
 
 
 class RangeWarning(UserWarning):
-    """A range that is no longer whole was answered from the newest snapshot, as its reader requested.
+    """A range ends before it begins, and holds no row.
 
-    Clauses: IN-007.
+    Or it is no longer whole and was answered from the newest snapshot, as its reader requested.
+
+    Clauses: IN-002, IN-007.
     """
+
+
+def warn_of_range(message: str) -> None:
+    """A `RangeWarning` at the line outside of this package that requested the range."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RangeWarning, stacklevel=level)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,4 +1,4 @@
-"""`hudi_py`, a format of Spark 4: a data source in Python with the options of Hudi's own.
+"""`hudi_py`, a format of Spark 4: a data source in Python with the options of Hudi's own; without a bundle `hudi`, too.
 
     spark.read.format("hudi_py").options(**options).load(path)                  rows, or a change feed
     spark.readStream.format("hudi_py").options(**options).load(path)            the same, as they are written
@@ -66,6 +66,7 @@ from hudi_spark.schema import key_text
 from hudi_spark.spark import (
     arrow_schema,
     batches_of_pack,
+    check_session,
     files_of_changes,
     is_connect,
     packed_for,
@@ -79,14 +80,25 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FORMAT: Final = "hudi_py"
+BUNDLED: Final = "hudi"
+"""The format of Apache Hudi's bundles."""
+_NO_FORMAT: Final = "DATA_SOURCE_NOT_FOUND"
 _AT: Final = "completed"
 """In an offset of a stream: the time up to which rows have been read."""
 _FEED: Final = pa.schema([(name, pa.string()) for name in ("op", "ts_ms", *IMAGES)])
 
 
+_ON_SPARK_3: Final = (
+    "Spark 3 has no data sources in Python: call load(spark, path, options) and save(frame, path, options, mode), which"
+    " take the options of Hudi's own; the page 'Every way in' of the documentation (docs/tutorials/every-way-in.md)"
+    " shows them"
+)
+
+
 def register(spark: "SparkSession") -> None:
     """Make `hudi_py` a format of a session of Spark 4, with the options of `load` and `save`.
 
+    Where no bundle of Apache Hudi is on the class path, `hudi` is the same format.
     A frame reads the state of its first job, whole: its filters are Spark's, and skip no file. A table may be given a
     name, `CREATE TEMPORARY VIEW name USING hudi_py OPTIONS (path '...')`, which SELECT and INSERT take. A client of
     Spark Connect has all of it where the server's Python has this package.
@@ -101,20 +113,34 @@ def register(spark: "SparkSession") -> None:
     of `hoodie.datasource.write.streaming.checkpoint.identifier` it was, as for `HudiTable.write_batch`.
 
     Raises:
+        HudiError: CONFIG_INVALID for what is no session that runs.
         UnsupportedFeature: Spark 3 has no data sources in Python.
 
     Clauses: RD-001, RD-012, CD-002, IN-002, IN-003, OW-001, OW-014.
 
     """
+    check_session(spark, takes_connect=True)
     if not hasattr(spark, "dataSource"):
-        raise UnsupportedFeature("data-source-on-spark-3", "Spark 3 has no data sources in Python: call load and save")
+        raise UnsupportedFeature("data-source-on-spark-3", _ON_SPARK_3)
     if not is_connect(spark):
         use_same_python(spark)
-    spark.dataSource.register(_source())
+    spark.dataSource.register(_source(FORMAT))
+    # Beside a bundle Spark would refuse the name as that of two sources.
+    if not _has_format(spark, BUNDLED):
+        spark.dataSource.register(_source(BUNDLED))
 
 
-def _source() -> type:
-    """The data source; its base class is there on Spark 4 only."""
+def _has_format(spark: "SparkSession", name: str) -> bool:
+    """Whether a session has a format: of its class path, or one that was registered."""
+    try:
+        spark.read.format(name).load().schema  # noqa: B018 - a client of Spark Connect requests it here
+    except Exception as error:  # noqa: BLE001 - a bundle raises errors of its own without a path
+        return _NO_FORMAT not in str(error)
+    return True
+
+
+def _source(format_name: str) -> type:
+    """The data source under a name; its base class is there on Spark 4 only."""
     from pyspark.sql.datasource import DataSource  # noqa: PLC0415
 
     reader, stream, writer, sink = _reader(), _stream(), *_writers()
@@ -122,7 +148,7 @@ def _source() -> type:
     class HudiSource(DataSource):  # type: ignore[misc]
         @classmethod
         def name(cls) -> str:
-            return FORMAT
+            return format_name
 
         def schema(self) -> Any:
             found = spark_schema(wire_schema(_TableQuery.of(self.options).schema()))

@@ -23,7 +23,7 @@ from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import call_procedure, outcome_frame
 from hudi_spark.schema import avro_of_arrow
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.spark import OnSpark, arrow_schema, refuse_connect
+from hudi_spark.spark import OnSpark, arrow_schema, check_session
 from hudi_spark.sql_tables import (
     DELETES,
     DIALECT,
@@ -68,7 +68,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     Clauses: OW-001, OW-013, OW-014, OW-018, OW-031, DM-021, RD-010.
 
     """
-    refuse_connect(spark)
+    check_session(spark)
+    if not isinstance(text, str):
+        raise refusal(f"the statement is a {type(text).__name__}", "give it as text")
     first, _, _ = text.lstrip(" \t\r\n(").partition(" ")
     if first.upper() in {"SET", "RESET"}:
         return spark.sql(text)

@@ -37,7 +37,7 @@ from hudi_spark.read import (
 )
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
-from hudi_spark.spark import OnSpark, accumulator, arrow_schema, refuse_connect, run_any_on_spark, use_same_python
+from hudi_spark.spark import OnSpark, accumulator, arrow_schema, check_session, run_any_on_spark, use_same_python
 from hudi_spark.table_state import (
     FileSlice,
     GivenInstants,
@@ -521,13 +521,14 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
     """The storage of a table, as the session and further options say how it is reached.
 
     Raises:
-        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options.
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options, and
+            for what is no session that runs.
         UnsupportedFeature: the session is a client of Spark Connect.
 
     Clauses: SL-001.
 
     """
-    refuse_connect(spark)
+    check_session(spark)
     # Each setting that is asked for is a round trip to Java; those of object stores concern no local path.
     is_remote = isinstance(path, str) and not is_local(path)
     settings = hadoop_options(dict(spark.sparkContext.getConf().getAll())) if is_remote else {}

@@ -15,7 +15,7 @@ from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.spark import OnSpark
+from hudi_spark.spark import OnSpark, check_session
 from hudi_spark.table_state import InstantLike
 from hudi_spark.write import (
     IndexRequest,
@@ -252,10 +252,16 @@ class TableWrites(MaintainedTable):
     """
 
     def __init__(self, spark: "SparkSession", storage: Storage, readings: Readings, configs: Mapping[str, str]) -> None:
-        self._spark = spark
+        self._session = spark
         self._storage = storage
         self._readings = readings
         self._configs = dict(configs)
+
+    @property
+    def _spark(self) -> "SparkSession":
+        """The session, which may have been stopped since."""
+        check_session(self._session)
+        return self._session
 
     def insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = "") -> Outcome:
         """Add rows; keys that the table holds are not looked up.

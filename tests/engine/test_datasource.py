@@ -181,7 +181,7 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
     save(frame(spark, range(2), 2.0, 2), path, OPTIONS, "append")
     assert first is not None
     if not hasattr(spark, "dataSource"):
-        with pytest.raises(UnsupportedFeature, match="call load and save"):
+        with pytest.raises(UnsupportedFeature, match=r"call load.*every-way-in\.md"):
             register(spark)
         return
     register(spark)
@@ -197,6 +197,25 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
         for condition in ("true", "city = 'oslo' and id > 1", "fare in (2.0, 3.0)", "fare is null"):
             assert sorted(found.where(condition).collect()) == sorted(expected.where(condition).collect())
         read = spark.read.format("hudi_py")
+
+
+def test_the_name_of_bundles_is_the_same_format_where_there_is_no_bundle(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A name that the class path has is left alone: Spark would refuse one that two sources have."""
+    if not hasattr(spark, "dataSource"):
+        pytest.skip("Spark 3 has no data sources in Python")
+    for _ in range(2):
+        register(spark)
+    frame(spark, range(3), 1.0).write.format("hudi").options(**OPTIONS).mode("append").save(str(tmp_path / "table"))
+    assert fares(spark.read.format("hudi").load(str(tmp_path / "table"))) == dict.fromkeys(range(3), 1.0)
+    spark.sql(f"create or replace temporary view bundled using hudi options (path '{tmp_path / 'table'}')")
+    assert spark.sql("select id from bundled where id > 1").collect() == [(2,)]
+    spark.catalog.dropTempView("bundled")
+    monkeypatch.setattr("hudi_spark.spark_source.BUNDLED", "csv")
+    register(spark)
+    (tmp_path / "rows.csv").write_text("1,x\n", encoding="utf-8")
+    assert spark.read.format("csv").load(str(tmp_path / "rows.csv")).collect() == [("1", "x")]
 
 
 def test_filters_of_one_query_are_not_those_of_the_next(spark: Any, tmp_path: Path):
@@ -318,6 +337,50 @@ def test_a_client_of_spark_connect_is_refused_by_name(tmp_path: Path, door: Call
     assert not (tmp_path / "table").exists()
 
 
+class Stopped:
+    """A session whose context was stopped."""
+
+    sparkContext = type("Context", (), {"_jsc": None})  # noqa: N815 - the name of Spark
+
+
+@pytest.mark.parametrize("door", [*(one for one in DOORS if one is not DOORS[5]), lambda spark, _: register(spark)])
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [(None, "session is a NoneType.*getOrCreate"), ("lake/t", "session is a str: 'lake/t'"), (Stopped(), "is stopped")],
+)
+def test_what_is_no_session_is_refused_by_name(
+    tmp_path: Path, door: Callable[[Any, Path], Any], given: Any, match: str
+):
+    """Also where path and session are exchanged."""
+    with pytest.raises(HudiError, match=f"CONFIG_INVALID.*{match}"):
+        door(given, tmp_path / "table")
+    assert not (tmp_path / "table").exists()
+
+
+def test_arguments_of_another_kind_are_refused_by_name(spark: Any, tmp_path: Path):
+    rows = frame(spark, range(1), 1.0)
+    for call, match in (
+        (lambda: load(spark, None), "NOT_A_TABLE.*NoneType"),  # type: ignore[arg-type]
+        (lambda: HudiTable(spark, 3), "NOT_A_TABLE.*int"),  # type: ignore[arg-type]
+        (lambda: load(spark, tmp_path, "hoodie.metadata.enable"), "options are a str"),  # type: ignore[arg-type]
+        (lambda: save(rows, tmp_path / "t", OPTIONS, None), "mode None is unknown"),  # type: ignore[arg-type]
+        (lambda: hudi_sql(spark, None), "the statement is a NoneType"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(HudiError, match=match):
+            call()
+
+
+def test_a_table_of_a_session_that_was_stopped_since_is_refused_by_name(spark: Any, tmp_path: Path):
+    save(frame(spark, range(2), 1.0), tmp_path / "table", OPTIONS)
+    table = HudiTable(spark, tmp_path / "table")
+    table._session = cast("Any", Stopped())
+    before = sorted(tmp_path.rglob("*"))
+    for call in (table.snapshot, table.compact, lambda: table.delete(filter="id = 1"), lambda: table.changes("000")):
+        with pytest.raises(HudiError, match="the Spark session is stopped"):
+            call()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 CONNECTED = """
 import sys
 from hudi_spark import HudiTable, UnsupportedFeature, read_arrow, register
@@ -331,25 +394,31 @@ rows.write.format("hudi_py").options(**options).mode("append").save(path)
 found = spark.read.format("hudi_py").load(path).where("fare > 1").select("id").collect()
 spark.sql(f"create temporary view fares using hudi_py options (path '{path}')")
 summed = spark.sql("select sum(fare) from fares").collect()
+stream = spark.readStream.format("hudi_py").load(path).select("id", "city", "fare", "ts")
+target = {**options, "checkpointLocation": path + "-checkpoint"}
+query = stream.writeStream.format("hudi_py").options(**target).start(path + "-copy")
+query.processAllAvailable()
+query.stop()
 try:
     HudiTable(spark, path)
 except UnsupportedFeature as error:
     refused = error.feature
-print("answers", [one.id for one in found], summed[0][0], read_arrow(path).num_rows, refused)
+counts = [read_arrow(one).num_rows for one in (path, path + "-copy")]
+print("answers", [one.id for one in found], summed[0][0], counts, refused)
 spark.stop()
 """
 
 
 @pytest.mark.timeout(600)
 def test_the_format_of_spark_4_serves_a_client_of_spark_connect(spark: Any, tmp_path: Path):
-    """Its server runs the tasks, in a process of its own."""
+    """Its server runs the tasks, in a process of its own; streams from and into tables too."""
     if not hasattr(spark, "dataSource"):
         pytest.skip("Spark 3 has no data sources in Python")
     pytest.importorskip("grpc", reason="the client of Spark Connect is not installed")
     command = [sys.executable, "-W", "ignore", "-c", CONNECTED, str(tmp_path / "table"), repr(OPTIONS)]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=500)
-    assert done.stdout.splitlines()[-1:] == ["answers [2] 3.0 2 spark-connect"], done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1:] == ["answers [2] 3.0 [2, 2] spark-connect"], done.stderr[-3000:]
 
 
 ALL_TYPES = """id int, flag boolean, byte int, long long, small float, wide double, amount decimal(20, 9), day date,
@@ -565,7 +634,7 @@ def streamed(
 def test_a_stream_of_spark_4_has_each_write_once(spark: Any, tmp_path: Path):
     """Also after a restart; it begins where its options say, and refuses those of other queries."""
     if not hasattr(spark, "dataSource"):
-        with pytest.raises(UnsupportedFeature, match="call load and save"):
+        with pytest.raises(UnsupportedFeature, match=r"call load.*every-way-in\.md"):
             register(spark)
         return
     register(spark)

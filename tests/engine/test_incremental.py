@@ -1,6 +1,7 @@
 """Rows of a range of time."""
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import data_block
 from hudi_format.schemas import META_FIELDS, with_meta_fields
-from hudi_spark import HudiError, read_arrow, read_incremental
+from hudi_spark import HudiError, RangeWarning, read_arrow, read_batches, read_changes, read_incremental
 from hudi_spark.testing import TableServices
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -100,13 +101,15 @@ def test_a_partial_update_is_completed_from_before_the_range(tmp_path: Path):
 def ranges_of(path: Path) -> dict[tuple[int, float], list[tuple[str, str]]]:
     """What each range answers whose bounds are times of requests and completions of `four_writes`, between, or open."""
     bounds = range(10, 50, 5)
-    return {
-        (begin, end): found(
-            read_incremental(path, tick(begin) if begin else "0", None if end == math.inf else tick(int(end)))
-        )
-        for begin in (0, *bounds)
-        for end in (*bounds, math.inf)
-    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RangeWarning)
+        return {
+            (begin, end): found(
+                read_incremental(path, tick(begin) if begin else "0", None if end == math.inf else tick(int(end)))
+            )
+            for begin in (0, *bounds)
+            for end in (*bounds, math.inf)
+        }
 
 
 def four_writes(path: Path, version: int, *, mor: bool) -> GrowingTable:
@@ -115,6 +118,24 @@ def four_writes(path: Path, version: int, *, mor: bool) -> GrowingTable:
     for n in (10, 20, 30, 40):
         table.write(n, ["a", f"k{n}"], completed=n + 5)
     return table
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_incremental,
+        read_changes,
+        lambda path, begin, end: read_batches(path, begin=begin, end=end).read_all(),
+    ],
+)
+def test_a_range_that_ends_before_it_begins_is_empty_and_a_warning(tmp_path: Path, read: Any):
+    """It names the line that requested the range. An end at the begin is what a stream meets where nothing is new."""
+    four_writes(tmp_path, 9, mor=True)
+    with pytest.warns(RangeWarning, match=r"ends before it begins.*swap begin and end") as caught:
+        assert read(tmp_path, tick(35), tick(15)).num_rows == 0
+    assert [one.filename for one in caught] == [__file__]
+    assert read(tmp_path, tick(15), tick(15)).num_rows == 0
+    assert read(tmp_path, tick(15), tick(35)).num_rows > 0
 
 
 @LAYOUTS
@@ -179,6 +200,7 @@ def test_a_range_of_recorded_writes_is_answered_whatever_a_clean_kept_of_others(
         read_incremental(tmp_path, tick(15), tick(35))
 
 
+@pytest.mark.filterwarnings("ignore::hudi_spark.errors.RangeWarning")
 def test_a_table_without_commits_has_nothing_in_any_range(tmp_path: Path):
     table = Written(tmp_path / "table")
     for begin, end in (("earliest", None), (tick(1), None), (tick(1), tick(2)), (tick(2), tick(1))):

@@ -1,4 +1,7 @@
-"""An adapter of `hudi-adapter` by itself, as a process that a suite asks: `adapter_alone.py serve` is that process."""
+"""An adapter of `hudi-adapter` by itself, as a process that a suite asks: `adapter_alone.py serve` is that process.
+
+`adapter_alone.py arrow`: with pyarrow, the files that need it.
+"""
 
 import json
 import subprocess
@@ -28,11 +31,16 @@ ANSWER = {"id": "ä", "at": "2025-01-31T12:00:00.000001Z", "tags": [["x", ["1", 
 
 def read_snapshot(request: Request) -> RowsAnswer:
     """One row, which a file of JSON Lines gives."""
-    file = request.table / "rows.jsonl"
+    columns = columns_of(parse_filter(request.params["filter"]))
+    return RowsAnswer(one_row(request.table), (AnswerWarning("LG-001", " ".join(columns)),))
+
+
+def one_row(folder: Path) -> Rows:
+    """The row, by a file of JSON Lines."""
+    file = folder / "rows.jsonl"
     schema = [{"name": name, "type": kind} for name, kind in SCHEMA]
     file.write_text(f"{json.dumps({'schema': schema})}\n{json.dumps(ANSWER)}\n", encoding="utf-8")
-    columns = columns_of(parse_filter(request.params["filter"]))
-    return RowsAnswer(read_rows(file), (AnswerWarning("LG-001", " ".join(columns)),))
+    return read_rows(file)
 
 
 def list_timeline(request: Request) -> ValueAnswer:
@@ -68,8 +76,19 @@ def session() -> None:
         assert "hudi-adapter[arrow]" in refusals[0], refusals
 
 
+def files_of_arrow() -> None:
+    """The row is the same in each."""
+    with tempfile.TemporaryDirectory() as place:
+        rows = one_row(Path(place))
+        for name in ("rows.parquet", "rows.arrow"):
+            write_rows(Path(place, name), rows)
+            assert read_rows(Path(place, name)) == rows, name
+
+
 if __name__ == "__main__":
-    if sys.argv[1:] == ["serve"]:
+    if sys.argv[1:] == ["arrow"]:
+        files_of_arrow()
+    elif sys.argv[1:] == ["serve"]:
         serve(
             Adapter(Implementation("alone", "1"), (), {"read_snapshot": read_snapshot, "list_timeline": list_timeline})
         )

@@ -3,7 +3,8 @@
 dist/ gets four wheels, one source archive of the repository, and lists of parts (SBOM): what comes with engine and with
 suite. All are built twice, and the bytes must be the same. Then an empty environment of each interpreter gets one after
 another, as pip finds them by name: `hudi-adapter`, which needs nothing else; `hudi-spark`, without the suite; the suite
-asks the engine, and says what it lacks where that is gone; once, the engine on Spark.
+asks the engine, and says what it lacks where that is gone; once, the engine on Spark. The oldest interpreter of each
+distribution uses it once more, with the lowest version of everything that the wheels request.
 Without arguments: every interpreter from 3.9 on that is found on the PATH or below PYENV_ROOT.
 """
 
@@ -14,12 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from email.parser import BytesParser
 from pathlib import Path
 from typing import Final
 
 from hudi_conformance.runner.resources import CACHE_VARIABLE, CORPUS_VARIABLE
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT: Final = Path(__file__).parents[2]
 DIST: Final = ROOT / "dist"
@@ -27,6 +32,7 @@ PROJECTS: Final = {"hudi-adapter": "adapter", "hudi-format": "format", "hudi-spa
 FIRST, SUITE, LAST = 9, 10, 19
 SPARK: Final = 11
 CASES: Final = ("*v8/apache_mor_*::snapshot", "*v9/apache_cow_*::snapshot", "*writing/deletes::*")
+QUESTIONS: Final = ("run", "--adapter", "engine-in-process", *(f"--case={one}" for one in CASES))
 # What would change a build or an installation: where sources are taken from, what is beside the wheel.
 OUTSIDE: Final = (CORPUS_VARIABLE, "PYTHONPATH", "HUDI_CONFORMANCE", "HUDI_CONFORMANCE_HOME")
 INHERITED: Final = {name: text for name, text in os.environ.items() if name not in OUTSIDE}
@@ -69,11 +75,13 @@ def minor_of(python: str) -> int | None:
 class Environment:
     """An empty one of an interpreter, and an empty folder to be in."""
 
-    def __init__(self, python: str, folder: Path) -> None:
+    def __init__(self, python: str, folder: Path, bounds: str = "") -> None:
         self.home, self.place = folder / "environment", folder / "place"
         # The newest pip serves no older interpreter than 3.10.
         self._pip = python if minor_of(python) == FIRST else sys.executable
         self.place.mkdir(parents=True)
+        self._bounds = folder / "bounds"
+        self._bounds.write_text(bounds, encoding="utf-8")
         output_of([python, "-m", "venv", "--without-pip", str(self.home)], folder, INHERITED)
         # Distributions of this repository come from dist/, whatever an index has under their names.
         self.variables = {**INHERITED, CACHE_VARIABLE: str(folder.parent / "cache"), "PIP_FIND_LINKS": str(DIST)}
@@ -85,7 +93,8 @@ class Environment:
 
     def install(self, *names: str) -> None:
         """By name, from dist/ and the index of this machine."""
-        self.pip("install", "--quiet", "--only-binary", ":all:", "--no-binary", "pyspark", *names)
+        wheels = ("--only-binary", ":all:", "--no-binary", "pyspark")
+        self.pip("install", "--quiet", *wheels, "--constraint", str(self._bounds), *names)
 
     def run(self, name: str, *arguments: str, code: int = 0) -> str:
         """What a program of the environment prints."""
@@ -99,6 +108,38 @@ class Environment:
         target = DIST / f"{distribution.replace('-', '_')}.cdx.json"
         command = [tool, "environment", *form, "--output-file", str(target), str(self.home / "bin/python")]
         output_of(command, self.place, self.variables)
+
+
+def lower_bounds(*distributions: str) -> str:
+    """What the wheels of distributions request at least, as the one version: a line for each, for pip."""
+    found: dict[str, Version] = {}
+    for distribution in distributions:
+        (wheel,) = DIST.glob(f"{distribution.replace('-', '_')}-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+            stated = BytesParser().parsebytes(archive.read(name)).get_all("Requires-Dist", [])
+        for one in map(Requirement, stated):
+            for bound in one.specifier:
+                if bound.operator == ">=":
+                    found[one.name] = max(Version(bound.version), found.get(one.name, Version("0")))
+    return "".join(f"{name}=={version}\n" for name, version in sorted(found.items()))
+
+
+def lowest_uses(minor: int, python: str, folder: Path) -> Iterator[str]:
+    """What the distributions do with the lowest versions of what they request; the names of those that were used."""
+    if minor < SUITE:
+        environment = Environment(python, folder, lower_bounds("hudi-adapter"))
+        environment.install("hudi-adapter[arrow]")
+        environment.run("python", str(Path(__file__).with_name("adapter_alone.py")), "arrow")
+        yield "adapter"
+        return
+    environment = Environment(python, folder, lower_bounds(*PROJECTS))
+    environment.install("hudi-spark")
+    environment.run("python", str(Path(__file__).with_name("example.py")))
+    yield "engine"
+    environment.install("hudi-conformance[engine]")
+    environment.run("hudi-conformance", *QUESTIONS)
+    yield "suite"
 
 
 def uses(minor: int, environment: Environment, *, parts: bool) -> Iterator[str]:
@@ -119,22 +160,23 @@ def uses(minor: int, environment: Environment, *, parts: bool) -> Iterator[str]:
         environment.run("python", example, "spark")
         yield "Spark"
     environment.install("hudi-conformance[engine]")
-    suite = ("run", "--adapter", "engine-in-process", *(f"--case={one}" for one in CASES))
-    environment.run("hudi-conformance", *suite)
+    environment.run("hudi-conformance", *QUESTIONS)
     if parts:
         environment.write_parts("hudi-conformance")
     environment.pip("uninstall", "--quiet", "--yes", "hudi-spark")
-    missing = environment.run("hudi-conformance", *suite, code=2)
+    missing = environment.run("hudi-conformance", *QUESTIONS, code=2)
     assert "hudi-conformance[engine]" in missing, missing
     assert "Traceback" not in missing, missing
     yield "suite"
 
 
-def tried(minor: int, python: str, folder: Path) -> str:
+def tried(minor: int, python: str, folder: Path, *, lowest: bool) -> str:
     """What was used by an interpreter, and how long it took."""
     began = time.monotonic()
-    used = ", ".join(uses(minor, Environment(python, folder), parts=minor == sys.version_info[1]))
-    return f"Python 3.{minor}: {used}: {time.monotonic() - began:.0f} s"
+    parts = minor == sys.version_info[1]
+    used = lowest_uses(minor, python, folder) if lowest else uses(minor, Environment(python, folder), parts=parts)
+    with_lowest = " with the lowest versions" if lowest else ""
+    return f"Python 3.{minor}{with_lowest}: {', '.join(used)}: {time.monotonic() - began:.0f} s"
 
 
 def main() -> None:
@@ -150,9 +192,15 @@ def main() -> None:
         given = {minor_of(one) or 0: one for one in sys.argv[1:]}
         # The one with Spark takes the longest, the first the shortest.
         in_order = sorted((given or interpreters()).items(), key=lambda one: (one[0] != SPARK, -one[0]))
+        oldest = [one for one in in_order if one[0] >= SUITE][-1:] + [one for one in in_order if one[0] < SUITE]
         with ThreadPoolExecutor(2) as pool:
-            for report in pool.map(lambda one: tried(*one, Path(scratch, str(one[0]))), in_order):
-                print(report, flush=True)
+            started = [
+                pool.submit(tried, minor, python, Path(scratch, f"{minor}{lowest}"), lowest=bool(lowest))
+                for lowest, several in (("", in_order[:1]), ("-lowest", oldest), ("", in_order[1:]))
+                for minor, python in several
+            ]
+            for one in started:
+                print(one.result(), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 The first word after a fence says what the block is: `console` for commands, which begin with a dollar, and what they
 print; `python` for code, whose output may stand in a `text` block below it; any word and a file's name for a file.
-`python tests/repository/pages.py PAGE` writes the outputs of a page again, `--here` where it is run.
+`python spark-4` is code for one major version of Spark: it runs, and is written again, where that one is installed.
+Python goes before commands. `python tests/repository/pages.py PAGE` writes the outputs of a page again, `--here` where
+it is run.
 """
 
 import json
@@ -13,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 FENCE = re.compile(
@@ -20,6 +23,7 @@ FENCE = re.compile(
     r"(?:\n\n?^```text\n(?P<shown>(?:(?!^```$).*\n)*)^```$)?",
     re.MULTILINE,
 )
+VERSION_OF_SPARK = re.compile(r"spark-([0-9]+)(?:\.[0-9]+)*")
 BIN = Path(sys.executable).parent
 # A reader types at a terminal: pytest cuts no line where a CI service says that it is one, and colours differ.
 OF_THE_MACHINE = {"CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "PYTEST_XDIST_WORKER"}
@@ -29,6 +33,12 @@ VARYING = (
     (TIME, " in ...s"),
     (re.compile(r"\b[0-9]+/[0-9]+\b"), "N/N"),
     (re.compile(r"\b[0-9]+ (passed|failed|skipped|unsupported|xfailed|warnings?|cases|answered)\b"), r"N \1"),
+    # Instants, moments, and how long an action took; bars are as long as it did.
+    (re.compile(r"\b20[0-9]{15}\b"), "20250101000000000"),
+    (re.compile(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}[ T][0-9:.]+"), "2025-01-01 00:00:00"),
+    (re.compile(r"(?<= )[0-9.]+ (ms|s|min)(?= )"), "1 s"),
+    (re.compile(r"█+"), ""),
+    (re.compile(r"\b(to scale|even steps)\b"), "to scale"),
     (re.compile(r"/[^ :\"']*/(hudi-conformance-[^ :\"']*|pytest-of-[^ :\"']*)"), "/a/folder"),
     (re.compile(r"[│┃━─┏┓┡┩├┤└┘┬┴┼╇╈ ]+"), " "),
 )
@@ -46,12 +56,16 @@ print(json.dumps(printed))
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: what it is, the file that it is for, its text, and the text block below a Python block."""
+    """A fenced block: what it is, the file that it is for, its text, and the text block below a Python block.
+
+    `spark`: the major version of Spark that it is for, empty for any.
+    """
 
     kind: str
     file: str
     text: str
     shown: str | None = None
+    spark: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,8 +82,9 @@ def blocks(page: str) -> list[Block]:
 
 
 def _block(match: re.Match[str]) -> Block:
-    kind, _, file = (match["info"] or "").strip().partition(" ")
-    return Block(kind, file, match["text"], match["shown"])
+    kind, _, name = (match["info"] or "").strip().partition(" ")
+    found = VERSION_OF_SPARK.fullmatch(name)
+    return Block(kind, "" if found else name, match["text"], match["shown"], found[1] if found else "")
 
 
 def commands(text: str) -> list[Command]:
@@ -135,6 +150,8 @@ def printed(examples: list[Block], folder: Path) -> list[str]:
 
 def is_example(block: Block, left_out: Mapping[str, str]) -> bool:
     """Whether a block is Python to run; `left_out` holds parts of blocks that are not run, with the reasons."""
+    if block.spark not in {"", version("pyspark").partition(".")[0]}:
+        return False
     return block.kind == "python" and not block.file and not any(part in block.text for part in left_out)
 
 

@@ -116,7 +116,8 @@ def test_the_action_checks_the_files_of_an_adapter_first(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", HOOKS)
 def test_a_hook_runs_a_command_that_there_is(name: str) -> None:
     hook = HOOKS[name]
-    assert hook.keys() <= {"id", "name", "description", "entry", "language", "files", "pass_filenames"}
+    known = {"id", "name", "description", "entry", "language", "files", "pass_filenames", "additional_dependencies"}
+    assert hook.keys() <= known
     assert hook["language"] == "python"
     program, command = shlex.split(hook["entry"])
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
@@ -171,6 +172,13 @@ def test_a_file_that_a_run_would_refuse_is_one_line(tmp_path: Path, text: str, l
     assert [one.partition(": ")[0] for one in found] == [str(file) for file in files]
     assert line in found[0]
     assert "No such file" in found[1]
+
+
+def test_what_checks_tables_installs_the_engine() -> None:
+    """`check-table` reads by it; both hooks then share one environment."""
+    assert [hook["additional_dependencies"] for hook in HOOKS.values()] == [[".[engine]"]] * len(HOOKS)
+    (installed,) = (rest for one, rest in container_steps() if one == "RUN" and "pip install" in rest)
+    assert shlex.split(installed)[-1] == "/source[engine]"
 
 
 def container_steps() -> list[tuple[str, str]]:

@@ -25,8 +25,10 @@ DOCS = ROOT / "docs"
 README, QUICKSTART = ROOT / "README.md", DOCS / "quickstart.md"
 ADAPTER, SPEC_CHANGE = DOCS / "tutorials" / "first-adapter.md", DOCS / "tutorials" / "first-spec-change.md"
 IN_CHECKOUT = (README, QUICKSTART, *sorted((DOCS / "concepts").glob("*.md")))
+EVERY_WAY_IN = DOCS / "tutorials" / "every-way-in.md"
 ON_SPARK = (
     DOCS / "tutorials" / "first-spark-table.md",
+    EVERY_WAY_IN,
     *(DOCS / "guides" / f"{name}.md" for name in ("data-engineers", "concurrent-writers", "maintenance")),
 )
 RUN = {*IN_CHECKOUT, *ON_SPARK, ADAPTER, SPEC_CHANGE}
@@ -103,8 +105,13 @@ def test_python_examples_print_what_the_page_shows(page: Path) -> None:
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("page", ON_SPARK, ids=lambda page: page.stem)
 def test_examples_on_spark_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    """`python tests/repository/pages.py PAGE` writes a page again; they write tables into an empty folder."""
+    """`python tests/repository/pages.py PAGE` writes a page again; they write tables into an empty folder.
+
+    Blocks for Spark 4 run under `make spark4`.
+    """
     prints_what_it_shows(page, tmp_path)
+    for command in commands_of(page):
+        assert comparable(output(command.line, tmp_path)) == comparable(command.shown), command.line
 
 
 def prints_what_it_shows(page: Path, folder: Path) -> None:

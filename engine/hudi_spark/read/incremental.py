@@ -1,6 +1,5 @@
 """An incremental query becomes tasks: the slices at the end of the range, compared with those at its begin."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,7 +7,7 @@ from functools import cached_property
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, RangeWarning, Reason
+from hudi_spark.errors import HudiError, Reason, warn_of_range
 from hudi_spark.filters import And, Filter, filter_of
 from hudi_spark.merge import PARTIAL_UPDATES, RECORD_KEY, merge_mode, merge_rule
 from hudi_spark.options import END_SCHEMA, FALLBACK, check_configs, refuse_unmerged
@@ -78,7 +77,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     except HudiError as error:
         if error.reason != Reason.RANGE_NOT_RETAINED or not flag(query.configs, FALLBACK, default=False):
             raise
-        warnings.warn(f"rows that changed after the range {wanted} are missing: {error}", RangeWarning, stacklevel=5)
+        warn_of_range(f"rows that changed after the range {wanted} are missing: {error}")
         snapshot = snapshot_at(storage, table, query.readings, None, "requested", listing=listing)
         slices, before = tuple(one for one in snapshot.slices if _may_hold(one, writes)), {}
     earlier = tuple(one for found in before.values() if found is not None for one in found.slices)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from hudi_format.base.files import base_file_footer
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, UnsupportedFeature, boundary, to_text
 from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
 from hudi_spark.merge import keys
 from hudi_spark.read import (
@@ -572,21 +572,32 @@ def use_same_python(spark: "SparkSession") -> None:
         context.pythonExec = sys.executable
 
 
-def is_connect(spark: "SparkSession") -> bool:
+def is_connect(spark: object) -> bool:
     """Whether a session is a client of Spark Connect, which has no Java beside it."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
-def refuse_connect(spark: "SparkSession") -> None:
-    """Refuse a client of Spark Connect, before anything is requested of it.
+def check_session(spark: object, *, takes_connect: bool = False) -> None:
+    """Refuse what is no session that runs, and a client of Spark Connect, before anything is requested of it.
 
     Raises:
-        UnsupportedFeature: it is one.
+        HudiError: CONFIG_INVALID for a value that is no session, and for a session that was stopped.
+        UnsupportedFeature: it is a client of Spark Connect, and `takes_connect` is not set.
 
     """
     if is_connect(spark):
+        if takes_connect:
+            return
         hint = 'on Spark 4 call register(spark) and the format "hudi_py"; without Spark, read_arrow and write_arrow'
         raise UnsupportedFeature("spark-connect", f"the session is a client of Spark Connect: {hint}")
+    context = getattr(spark, "sparkContext", None)
+    if context is None:
+        message = f"the Spark session is a {type(spark).__name__}: {spark!r:.60}"
+        hint = "give SparkSession.builder.getOrCreate(), and then the path; read_arrow and write_arrow need no session"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
+    if getattr(context, "_jsc", context) is None:
+        hint = "SparkSession.builder.getOrCreate() starts a new one; open the table again with it"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-014", "the Spark session is stopped", hint=hint)
 
 
 def accumulator(spark: "SparkSession") -> Any:

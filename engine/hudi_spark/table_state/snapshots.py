@@ -11,7 +11,7 @@ from typing import Any, Final
 from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, warn_of_range
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.table_state.commits import (
     Commit,
@@ -404,13 +404,18 @@ class TimeRange:
 def time_range(begin: str, end: str | None) -> TimeRange:
     """The range between two bounds; `earliest`, or nothing but zeros, as begin leaves it open there.
 
+    One that ends before it begins is empty, and a `RangeWarning`.
+
     Raises:
         HudiError: INSTANT_MALFORMED for any other bound that is no instant.
 
     Clauses: IN-002, TM-001, TM-002.
 
     """
-    return TimeRange("" if is_open(begin) else as_of_time(begin) or "", as_of_time(end))
+    wanted = TimeRange("" if is_open(begin) else as_of_time(begin) or "", as_of_time(end))
+    if wanted.end is not None and wanted.end < wanted.begin:
+        warn_of_range(f"the range {wanted} ends before it begins, so no row is in it (IN-002): swap begin and end")
+    return wanted
 
 
 @dataclass(frozen=True, slots=True)
