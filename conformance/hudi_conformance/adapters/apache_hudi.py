@@ -62,7 +62,7 @@ class ApacheHudi:
 
     @property
     def session(self) -> Any:
-        """A session of its own for each request: a query of some releases leaves settings behind that change the next."""
+        """A session of its own for each request: a query may leave settings behind that change the next."""
         return self._first_session.newSession()
 
     def read_snapshot(self, request: Request) -> Answer:
