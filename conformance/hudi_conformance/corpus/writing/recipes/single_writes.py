@@ -578,17 +578,18 @@ def composite_buckets(case: WritingCase) -> None:
 
     Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty, and one in bucket 2
     of a city named 11.
-    When an upsert changes all of them, and brings one in bucket 12 of a city named 1.
+    When an upsert changes all of them, and another one, too, and brings one in bucket 12 of a city named 1.
     Then each is in the bucket of its two values, and is there once.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
     alike = {"a8": "11", "c0": "1"}
     case.create()
-    for ts, operation, more in ((10, _opening(case), ("a8",)), (20, "upsert", tuple(alike))):
+    for ts, operation, more in ((10, _opening(case), ("a8",)), (20, "upsert", ("a8",)), (30, "upsert", tuple(alike))):
         found = [ride(key, ts, rider=rider) for key, rider in riders.items()]
         case.write(operation, [*found, *(ride(key, ts, rider="x", city=alike[key]) for key in more)], configs=buckets)
-        case.slices()
+        if "c0" not in more or not case.is_mor:
+            case.slices()
     case.snapshot()
 
 
