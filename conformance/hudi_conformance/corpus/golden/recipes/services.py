@@ -161,8 +161,6 @@ def clean_of_a_write(table: GoldenTable) -> None:
         table.damage(corruption.move(f"{folder}/{name}", f"{second(4)}{name.removeprefix(second(5))}"))
     kills = "cleans-hide-writes"
     table.snapshot("snapshot", "the commit counts, and so does the clean", "TL-005 TL-012 RD-001", kills)
-    table.as_of(second(3.7), "as-of-retained", "what came before both is answered", "TL-005 RD-010", kills)
-    table.as_of(second(1.7), "as-of-cleaned", "what the clean took is refused", "TL-005 RD-014", kills)
     table.instants("timeline", "both are listed", "TL-005 TL-012", kills)
     table.slices("slices", "the last commit has the newest slice", "TL-005 RD-003", kills)
 
