@@ -6,7 +6,7 @@ from dataclasses import replace
 from hudi_model.actions import Action, CompactionPlan, Instant, OtherContent, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest, OpenTable, Table, open_table
-from hudi_model.timeline import rolled_back, timeline_of
+from hudi_model.timeline import identity, rolled_back, timeline_of
 
 VERSION_FILE = "_version_"
 
@@ -104,7 +104,7 @@ def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) 
     """
     archived = (Instant(one.requested, one.action, State.COMPLETED, one.completed, one.metadata) for one in history)
     both = sorted((*archived, *active), key=lambda one: one.state)
-    found = {(one.requested, one.action is Action.SAVEPOINT): one for one in both}
+    found = {identity(one.requested, one.action): one for one in both}
     return tuple(found[key] for key in sorted(found))
 
 
@@ -116,8 +116,7 @@ def full_timeline(table: Table) -> tuple[Instant, ...]:
     Clauses: HS-008.
     """
     opened = open_table(table)
-    rows = history_instants(table.history, opened.configuration.timeline_layout)
-    return with_history(opened.timeline.instants, rows)
+    return with_history(opened.timeline.instants, history_instants(table.history, opened.configuration.timeline_layout))
 
 
 def unarchived(opened: OpenTable) -> OpenTable:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from hudi_model.actions import Action, CommitMetadata, Content, Instant, RollbackMetadata, State, TimelineEntry
 from hudi_model.files import Damaged
@@ -64,14 +65,17 @@ def entries_of_layout(entries: Iterable[TimelineEntry], layout: int) -> tuple[Ti
 
 
 def entries_by_action(entries: Iterable[TimelineEntry]) -> tuple[tuple[TimelineEntry, ...], ...]:
-    """The entries of each action together, by requested time; a savepoint shares the instant of what it keeps.
+    """The entries of each action together, by requested time.
 
     Clauses: TL-005, TL-010.
     """
-    groups: dict[tuple[InstantTime, bool], list[TimelineEntry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.requested, entry.action is Action.SAVEPOINT), []).append(entry)
-    return tuple(tuple(groups[key]) for key in sorted(groups))
+    ordered = sorted(entries, key=lambda one: identity(one.requested, one.action))
+    return tuple(tuple(group) for _, group in groupby(ordered, lambda one: identity(one.requested, one.action)))
+
+
+def identity(requested: InstantTime, action: Action) -> tuple[InstantTime, str]:
+    """What names an action: its time, and its kind where a write may have that time too. Clauses: TL-005, TL-010."""
+    return requested, action if action in (Action.CLEAN, Action.SAVEPOINT) else ""
 
 
 def refuse_second_completion(group: tuple[TimelineEntry, ...]) -> None:

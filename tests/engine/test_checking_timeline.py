@@ -116,7 +116,7 @@ def completed_before_requested(table: Path) -> None:
 
 @breaks("TL-005", of=mor)
 def two_actions_of_an_instant(table: Path) -> None:
-    put_action(table, TimelineFileName(instant_of(table, 1), "clean", "INFLIGHT"))
+    put_action(table, TimelineFileName(instant_of(table, 1), "rollback", "INFLIGHT"))
 
 
 @breaks("TL-006", of=mor)

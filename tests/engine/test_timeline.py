@@ -43,6 +43,17 @@ def test_a_savepoint_stands_beside_the_instant_it_keeps(tmp_path: Path, version:
     assert [one.action for one in timeline_of(tmp_path).instants] == ["deltacommit", "savepoint"]
 
 
+@VERSIONS
+def test_a_clean_stands_beside_the_write_whose_instant_it_has(tmp_path: Path, version: int):
+    """Releases before 0.9 gave it that instant, and upgrades keep it."""
+    builder = TableBuilder(tmp_path, version)
+    builder.commit(10)
+    builder.commit(20)
+    builder.clean(20, None)
+    found = [(one.requested, one.action) for one in timeline_of(tmp_path).instants[1:]]
+    assert found == [(tick(20), "deltacommit"), (tick(20), "clean")]
+
+
 def test_completion_order_is_not_request_order(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     builder.commit(10, completed=40)

@@ -77,4 +77,5 @@ def test_an_action_in_both_places_is_the_same() -> None:
     assert not violations_of(with_history(state, archived(1, action="deltacommit")))
     other = replace(archived(1, action="deltacommit"), completed=at(1.7))
     assert violations_of(with_history(state, other)) == {("TL-012", "error")}
-    assert violations_of(with_history(state, archived(1, action="clean"))) == {("TL-005", "error")}
+    assert violations_of(with_history(state, archived(1, action="rollback"))) == {("TL-005", "error")}
+    assert not violations_of(with_history(state, archived(1, action="clean"))), "a clean is an action of its own"

@@ -105,8 +105,18 @@ def test_completing_before_the_request_is_a_fault() -> None:
 
 
 def test_two_actions_at_one_instant_or_one_completion_time_are_faults() -> None:
-    assert "TL-005" in clauses((*commit(1), *commit(3), entry(3, "clean", "REQUESTED")))
+    assert "TL-005" in clauses((*commit(1), *commit(3), entry(3, "rollback", "REQUESTED")))
     assert clauses((*commit(1, completed=5), *commit(2, completed=5))) == {"TL-012"}
+
+
+def test_a_clean_may_have_the_instant_of_a_write() -> None:
+    states = tuple(entry(3, "clean", state) for state in ("REQUESTED", "INFLIGHT", "COMPLETED"))
+    found = timeline_of((*commit(1), *states, *commit(3)))
+    assert [(one.requested, one.action) for one in found.instants[1:]] == [
+        (at(3), Action.DELTA_COMMIT),
+        (at(3), Action.CLEAN),
+    ]
+    assert not clauses((*commit(1), *states, *commit(3)))
 
 
 def test_an_instant_that_completed_twice_is_refused() -> None:

@@ -46,7 +46,7 @@ def test_an_unknown_version_is_an_error() -> None:
     ("clause", "timeline"),
     [
         ("TL-003", [commit(1), commit(2)[2:]]),
-        ("TL-005", [commit(1), commit(2), (entry(2, "clean", "REQUESTED"),)]),
+        ("TL-005", [commit(1), commit(2), (entry(2, "rollback", "REQUESTED"),)]),
         ("TL-011", [commit(2, completed=1)]),
         ("TL-012", [commit(1, completed=2), commit(1, completed=3)[2:]]),
         ("TL-012", [commit(1, completed=5), commit(2, completed=5)]),

@@ -44,7 +44,8 @@ def timeline(session: Any, table: Path, *, include_history: bool = False) -> lis
     # An archived action may have a row for each of its states.
     order = ("REQUESTED", "INFLIGHT", "COMPLETED")
     by_state = sorted(found, key=lambda entry: order.index(entry["state"]))
-    highest = {(entry["requested"], entry["action"] == "savepoint"): entry for entry in by_state}
+    own = ("savepoint", "clean")  # These may have the instant of a write (TL-005).
+    highest = {(entry["requested"], entry["action"] in own and entry["action"]): entry for entry in by_state}
     return sorted(highest.values(), key=lambda entry: (entry["requested"], entry["action"]))
 
 

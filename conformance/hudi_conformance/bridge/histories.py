@@ -19,6 +19,7 @@ from hudi_model.files import Damaged
 from hudi_model.rejection import Reason
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.time import InstantTime
+from hudi_model.timeline import identity
 
 from hudi_conformance.bridge.damage import damaged, decoded_or_damaged
 from hudi_conformance.bridge.timeline_bytes import content_bytes
@@ -104,16 +105,22 @@ def _log(storage: Storage, paths: Sequence[str]) -> History:
             states += archived_log.read_archived_log(storage.read(path), path)
         except FormatError as error:
             unreadable.append(damaged(error))
-    ordered = sorted(states, key=lambda one: one.instant)
-    groups = [tuple(group) for _, group in groupby(ordered, key=lambda one: one.instant)]
+    groups = [tuple(group) for _, group in groupby(sorted(states, key=_identity), _identity)]
     instants = tuple(_collapsed(group) for group in groups if any(one.state == "COMPLETED" for one in group))
     return History(archived_log=instants, unreadable=tuple(unreadable))
 
 
+def _identity(state: archived_log.ArchivedState) -> tuple[InstantTime, str]:
+    return identity(InstantTime(state.instant), _action(state))
+
+
+def _action(state: archived_log.ArchivedState) -> Action:
+    return Action(state.action) if state.action in _ACTIONS else Action.COMMIT
+
+
 def _collapsed(group: tuple[archived_log.ArchivedState, ...]) -> ArchivedInstant:
     done = next(one for one in group if one.state == "COMPLETED")
-    action = Action(done.action) if done.action in _ACTIONS else Action.COMMIT
-    return ArchivedInstant(InstantTime(done.instant), None, action, _content(done.content))
+    return ArchivedInstant(InstantTime(done.instant), None, _action(done), _content(done.content))
 
 
 def _content(found: archived_log.Content | None) -> Content:

@@ -35,9 +35,11 @@ from hudi_spark.table_state import (
     Timeline,
     archived_instants,
     archived_log_folder,
+    beside,
     completed_bytes,
     file_name_of,
     history_folder,
+    identity_of,
     instant_of,
     refuse_escape,
 )
@@ -55,13 +57,13 @@ def check_names(storage: Storage, configuration: TableConfiguration, violations:
 
     Clauses: TL-001, TL-002, TL-005, TL-006, TL-007, TL-008, TL-012, TL-016, TL-021.
     """
-    gathered: dict[tuple[str, bool], list[_Named]] = {}
+    gathered: dict[tuple[str, str], list[_Named]] = {}
     for status in storage.list_files(configuration.timeline_folder, recursive=False):
         with violations.noting(status.path):
             name = status.path.rpartition("/")[2]
             parsed = parse_timeline_file_name(name, configuration.timeline_layout, status.path)
             if parsed is not None:
-                gathered.setdefault((parsed.requested, parsed.action == "savepoint"), []).append((parsed, status.path))
+                gathered.setdefault((parsed.requested, beside(parsed.action)), []).append((parsed, status.path))
     timeline = Timeline(tuple(_instant(gathered[key], violations) for key in sorted(gathered)))
     _check_active_states(timeline, violations)
     _check_times(timeline, violations, generated=times_are_generated(configuration))
@@ -350,11 +352,11 @@ def _check_archived_states(archived: Iterable[Instant], active: Timeline, violat
 
     Clauses: TL-003, TL-010, AR-011.
     """
-    leaving = {(one.requested, one.is_savepoint) for one in archived}
+    leaving = {identity_of(one) for one in archived}
     for one in active.instants:
         states = ("INFLIGHT",) if one.is_savepoint else ("REQUESTED", "INFLIGHT")
         before = states if one.is_completed else states[: states.index(one.state)]
-        if (one.requested, one.is_savepoint) not in leaving:
+        if identity_of(one) not in leaving:
             for state in before:
                 if state not in one.files:
                     violations.error("TL-003", one.file, f"the action is {one.state}, and was never {state}")
@@ -445,15 +447,15 @@ def _wrong(row: HistoryRow) -> Iterator[str]:
 
 def _check_beside(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:
     """Clauses: AR-004, AR-005, AR-011."""
-    left = {(one.requested, one.is_savepoint): one for one in archived}
-    undead = [one for one in active.instants if not one.is_completed and (one.requested, one.is_savepoint) in left]
+    left = {identity_of(one): one for one in archived}
+    undead = [one for one in active.instants if not one.is_completed and identity_of(one) in left]
     for one in undead:
-        message = f"the action is pending, and completed in {left[one.requested, one.is_savepoint].file}"
+        message = f"the action is pending, and completed in {left[identity_of(one)].file}"
         violations.error("AR-011", one.file, message)
     first = without(active, undead).first_write()
-    standing = {(one.requested, one.is_savepoint) for one in active.instants}
+    standing = {identity_of(one) for one in active.instants}
     clause = "AR-005" if first in {one.requested for one in active.instants if not one.is_completed} else "AR-004"
     for one in archived:
-        here = (one.requested, one.is_savepoint) in standing or one.action not in DATA_ACTIONS
+        here = identity_of(one) in standing or one.action not in DATA_ACTIONS
         if first is not None and first < one.requested and not here:
             violations.error(clause, one.file, f"{one.requested} has left the timeline, {first} stands there still")

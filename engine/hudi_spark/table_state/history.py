@@ -27,7 +27,7 @@ from hudi_format.timeline.history import (
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.slicing import completion_times
-from hudi_spark.table_state.timeline import NO_TIME, ArchivedContent, Instant, Timeline
+from hudi_spark.table_state.timeline import NO_TIME, ArchivedContent, Instant, Timeline, beside
 
 _COMPLETED_NAMES: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 _LOG_NUMBER: Final = re.compile(r"\.archive\.(\d+)_")
@@ -87,7 +87,7 @@ def archived_since(storage: Storage, configuration: TableConfiguration, first: s
     """
     in_log = configuration.timeline_layout == 1
     found = _of_log(storage, configuration) if in_log else _of_tree(storage, configuration, first)
-    actions: dict[tuple[str, bool], Instant] = {}
+    actions: dict[tuple[str, str], Instant] = {}
     for one in found:
         known = actions.get(identity_of(one))
         if known is None or (known.archived is not None and known.archived.plan is None):
@@ -132,9 +132,12 @@ def completions_of(
     return {**completion_times(archived), **known}
 
 
-def identity_of(instant: Instant) -> tuple[str, bool]:
-    """What names an action: a savepoint has the time of the write that it keeps."""
-    return instant.requested, instant.is_savepoint
+def identity_of(instant: Instant) -> tuple[str, str]:
+    """What names an action: its time, and its kind where a write may have that time too.
+
+    Clauses: TL-005, HS-008.
+    """
+    return instant.requested, beside(instant.action)
 
 
 def history_folder(configuration: TableConfiguration) -> str:
@@ -232,8 +235,8 @@ def _number(path: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _state_identity(state: ArchivedState) -> tuple[str, bool]:
-    return state.instant, state.action == "savepoint"
+def _state_identity(state: ArchivedState) -> tuple[str, str]:
+    return state.instant, beside(state.action)
 
 
 def _completed(instant: str, action: str, completed: str | None, path: str, content: ArchivedContent) -> Instant:

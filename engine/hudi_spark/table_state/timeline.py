@@ -156,14 +156,23 @@ def load_timeline(storage: Storage, configuration: TableConfiguration) -> Timeli
     Clauses: TL-004, TL-005, TL-006, TL-007, TL-008, TL-010, TL-016, PR-007.
 
     """
-    gathered: dict[tuple[str, bool], list[tuple[TimelineFileName, str]]] = {}
+    gathered: dict[tuple[str, str], list[tuple[TimelineFileName, str]]] = {}
     for status in storage.list_files(configuration.timeline_folder, recursive=False):
         name = status.path.rpartition("/")[2]
         parsed = parse_timeline_file_name(name, configuration.timeline_layout, status.path)
         if parsed is not None:
-            # A savepoint has the time of the instant that it keeps.
-            gathered.setdefault((parsed.requested, parsed.action == "savepoint"), []).append((parsed, status.path))
+            gathered.setdefault((parsed.requested, beside(parsed.action)), []).append((parsed, status.path))
     return Timeline(tuple(instant_of(gathered[key]) for key in sorted(gathered)))
+
+
+def beside(action: str) -> str:
+    """What an action is known by beside a write of its time: its name, if a savepoint or a clean; nothing otherwise.
+
+    A savepoint has the time of the write that it keeps, a clean of an old release that of the write before it.
+
+    Clauses: TL-005, TL-010.
+    """
+    return action if action in ("clean", "savepoint") else ""
 
 
 def instant_of(found: list[tuple[TimelineFileName, str]]) -> Instant:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from hudi_model.actions import Action, CommitMetadata, Instant, RollbackMetadata, State
+from hudi_model.actions import CommitMetadata, Instant, RollbackMetadata, State
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, RollbackBlock
 from hudi_model.history import current_files, history_instants
 from hudi_model.indexes import instants_of
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, OpenTable
 from hudi_model.time import InstantTime
-from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline, timeline_of
+from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline, identity, timeline_of
 
 from hudi_model_tools.checks.finding import Violation, error, refusals, warning
 
@@ -78,16 +78,16 @@ def past_violations(opened: OpenTable, rows: Iterable[ArchivedInstant]) -> Itera
     Clauses: HS-001, HS-008, TL-012, AR-004, AR-007, AR-009.
     """
     timeline, listed = opened.timeline, tuple(rows)
-    active = {(one.requested, one.action is Action.SAVEPOINT): one for one in timeline.instants}
-    past = {(row.requested, row.action is Action.SAVEPOINT) for row in listed}
+    active = {identity(one.requested, one.action): one for one in timeline.instants}
+    past = {identity(row.requested, row.action) for row in listed}
     # What seems to be pending again is reported on its own, and begins no timeline.
     undead = {key for key, one in active.items() if one.state is not State.COMPLETED} & past
-    kept = (one for one in timeline.entries if (one.requested, one.action is Action.SAVEPOINT) not in undead)
+    kept = (one for one in timeline.entries if identity(one.requested, one.action) not in undead)
     standing = timeline_of(kept)
     for row in listed:
-        found = active.get((row.requested, row.action is Action.SAVEPOINT))
+        found = active.get(identity(row.requested, row.action))
         yield from twice(row, found) if found else holes(standing, row)
-    archived = tuple(row for row in listed if (row.requested, row.action is Action.SAVEPOINT) not in active)
+    archived = tuple(row for row in listed if identity(row.requested, row.action) not in active)
     yield from leftovers(opened, archived)
     gone = {row.requested: row.action for row in archived}
     for instant in sorted({one.instant for one in opened.state.markers} & gone.keys()):

@@ -112,14 +112,18 @@ class Services(Operations):
         kept = SavepointMetadata(frozenset(bases | logs))
         self.complete(Action.SAVEPOINT, saved, kept, later(at))
 
-    def clean(self, at: InstantTime, retain: InstantTime, *, completes: bool = True) -> None:
-        """A clean that removes the base files which no question from `retain` on needs; one may die after that."""
+    def clean(self, at: InstantTime, retain: InstantTime, *again: InstantTime, completes: bool = True) -> None:
+        """A clean that removes the base files which no question from `retain` on needs; one may die after that.
+
+        `again`: cleans that were planned beside it, of the same files, and carried out after it.
+        """
         gone = {(file.partition, file.name) for file in self.base_files if self._superseded(file, retain)}
         self.base_files = [file for file in self.base_files if (file.partition, file.name) not in gone]
         plan = CleanPlan(retain, frozenset(gone))
-        self.begin(Action.CLEAN, at, plan, plan)
-        if completes:
-            self.complete(Action.CLEAN, at, CleanMetadata(retain, frozenset(gone)))
+        for instant in (at, *again):
+            self.begin(Action.CLEAN, instant, plan, plan)
+            if completes:
+                self.complete(Action.CLEAN, instant, CleanMetadata(retain, frozenset(gone)))
 
     def roll_back(self, at: InstantTime, target: InstantTime, *, blocks: bool = True) -> None:
         """Undo a write: its instant goes, and its files, or in version 6 a command block disowns its log blocks.

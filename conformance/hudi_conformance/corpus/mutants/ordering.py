@@ -35,6 +35,11 @@ def _ordering_to_the_millisecond(original: Function) -> Function:
     return cut
 
 
+@mutant("ordering-to-the-second", "MG-003", "Of moments the parts of seconds do not count.", "merge_rules.comparable")
+def _ordering_to_the_second(original: Function) -> Function:
+    return lambda value: value.replace(microsecond=0) if isinstance(value, dt.datetime) else original(value)
+
+
 @mutant("ordering-by-size", "MG-003", "Dates before 1970 compare without their sign.", "merge_rules.comparable")
 def _ordering_by_size(original: Function) -> Function:
     def unsigned(value: Ordering) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from hudi_model.actions import CommitMetadata, Content, Instant, State, TimelineEntry
+from hudi_model.actions import Action, CommitMetadata, Content, Instant, State, TimelineEntry
 from hudi_model.rejection import Rejection
 from hudi_model.time import SECONDS_DIGITS, InstantTime
 from hudi_model.timeline import Timeline, entries_by_action
@@ -33,6 +33,13 @@ def _one_action_an_instant(_: Function) -> Function:
         return tuple(tuple(found[key]) for key in sorted(found))
 
     return by_instant
+
+
+@mutant(
+    "cleans-hide-writes", "TL-005 HS-008", "A clean and a write of one instant are one action.", "timeline.identity"
+)
+def _cleans_hide_writes(_: Function) -> Function:
+    return lambda requested, action: (requested, action if action is Action.SAVEPOINT else "")
 
 
 @mutant(

@@ -122,6 +122,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         {"on": "date"},
         _ones(dt.date(2024, 2, 29), dt.date(1969, 12, 31)),
     ),
+    "milli_keys": Kind(
+        {"id": "string"},
+        _ones("a", "b", "c", "d", "e", "é"),
+        {"seen": "timestamp-millis"},
+        _ones(*_moments(0, 1_000, 999_000, 1_000_000)),
+        _CITY,
+        _CITIES,
+    ),
     "text_keys": Kind(
         {"id": "string"},
         _ones("a,b:c", "10:30", "\uffee-é", "$x\\$", "50% off/now", "🚲"),

@@ -7,7 +7,12 @@ from pathlib import Path
 import fastavro
 from hudi_format.avro.files import read_container
 from hudi_format.avro.schemas import writing_schema
-from hudi_format.timeline.archived_log import archived_log_name, read_archived_log, write_archived_log
+from hudi_format.timeline.archived_log import (
+    ArchivedState,
+    archived_log_name,
+    read_archived_log,
+    write_archived_log,
+)
 from hudi_format.timeline.history import (
     HistoryRow,
     parse_manifest,
@@ -15,6 +20,7 @@ from hudi_format.timeline.history import (
     serialise_manifest,
     write_history_file,
 )
+from hudi_format.timeline.plans import CleanMetadata
 
 from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
@@ -116,10 +122,14 @@ def _record(container: bytes | None) -> bytes | None:
 
 @golden("v6/mor_several_archived_logs", "Several archived logs", merge_on_read(6), _FEATURES)
 def several_archived_logs(table: GoldenTable) -> None:
-    """Seven writes, an archival after each; the second log holds what came later, and both the write in the middle."""
+    """Seven writes, an archival after each; the second log holds what came later, and both the write in the middle.
+
+    They have cleans with the instants of an archived write and of an active one, as releases before 0.9 left them.
+    """
     _archived(table, 10)
     table.damage(_split)
-    _add_queries(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
+    kills = "archived-logs-after-the-first-unread history-not-listed cleans-hide-writes"
+    _add_queries(table, "HS-010 HS-008 TL-032 TL-005", kills)
 
 
 def _split(table: Path) -> None:
@@ -128,7 +138,9 @@ def _split(table: Path) -> None:
     states = read_archived_log(first.read_bytes(), first.name)
     instants = sorted({one.instant for one in states})
     for number, part in enumerate((instants[:3], instants[2:]), start=1):
-        held = [one for one in states if one.instant in part]
+        instant = instants[1] if number == 1 else second(6)
+        clean = ArchivedState(instant, "clean", "COMPLETED", None, CleanMetadata(instant))
+        held = [*(one for one in states if one.instant in part), clean]
         (first.parent / archived_log_name(number)).write_bytes(write_archived_log(held, java_strings=True))
 
 

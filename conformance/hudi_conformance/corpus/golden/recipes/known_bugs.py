@@ -216,11 +216,24 @@ def failed_first_log(table: GoldenTable) -> None:
 
 @golden("v9/mor_positions_of_another_base", "Positions in a base file that has been replaced", merge_on_read(9))
 def positions_of_another_base(table: GoldenTable) -> None:
-    """A write outlasts a compaction: its positions count in the base file before, which had one row more."""
+    """A write outlasts a compaction: its positions count in the base file before, which had one row more.
+
+    A later write has positions in the base file that is there.
+    """
     group = table.group("oslo", 0)
     table.insert(second(1), fleet(10))
     table.delete(second(2), "oslo", "r01")
     table.compact(second(4), [group], done=second(4.5))
     written = table.upsert(second(3), rides(30, ("r03",), rider="second row of the old file"), done=second(5))
     table.damage(block_types.with_positions(data_path(written.log_files[0]), second(1), (1,)))
+    later = table.upsert(second(6), rides(40, ("fähre-05",), rider="second row of the new file"))
+    table.damage(block_types.with_positions(data_path(later.log_files[0]), second(4), (1,)))
     table.snapshot("snapshot", "the ride is found by its key", "LF-023 RD-005", "v8-log-by-name")
+    table.query(
+        "read_snapshot",
+        "by-positions",
+        "where one block has no position in the base file, all rows are found by their keys",
+        "LF-023 RD-005",
+        "v8-log-by-name",
+        configs={"hoodie.merge.use.record.positions": "true"},
+    )

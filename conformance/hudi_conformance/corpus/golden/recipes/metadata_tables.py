@@ -2,6 +2,7 @@
 
 from hudi_model.actions import State
 
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.recipes.indexes import (
@@ -27,17 +28,22 @@ _LISTS = "MT-008 MT-010 MT-005 MT-003"
     FEATURES,
     also=(6, 8),
     given=dict.fromkeys(
-        (6, 8), "Three commits, a clean, a partition overwritten, a rollback; statistics, filters and places."
+        (6, 8), "Three commits, two cleans of the same files, an overwrite, a rollback; statistics, filters and places."
     ),
 )
 def services(table: GoldenTable) -> None:
-    """Three commits, a clean, a partition overwritten, a rollback; statistics, places and a secondary index."""
+    """Three commits, two cleans of the same files, an overwrite, a rollback; statistics, places, a secondary index."""
     newer = table.version > 6
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS, *((RIDER, PARTITIONS) if newer else (BLOOM,)))
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="second"))
     table.upsert(second(3), rides(30, ("r02", "r12"), rider="third"))
-    table.clean(second(4), second(3))
+    table.clean(second(4), second(3), second(4.7))
+    if newer:
+        # The model marks what is listed; a release marks what a clean names, once more.
+        marks = ".files-0000-0_{}.log.1_0-1-0"
+        folder = ".hoodie/metadata/files"
+        table.damage(corruption.copy(f"{folder}/{marks.format(second(4))}", marks.format(second(4.7))))
     table.replace_groups(
         second(5), rides(50, ("r03", "fähre-05"), rider="fifth"), [table.group("oslo", number) for number in (0, 1)]
     )
@@ -134,9 +140,7 @@ def unpartitioned(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(9), FEATURES, also=(6, 8))
-def compacted(table: GoldenTable) -> None:
-    """Two updates of the table, a compaction of its metadata table, one more update."""
+def _updated_around_a_compaction(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS)
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="second"))
@@ -145,6 +149,31 @@ def compacted(table: GoldenTable) -> None:
     table.compact_metadata(second(4.7), second(4.9))
     table.upsert(second(5), rides(50, ("r03",), rider="fifth"))
     table.delete(second(6), "oslo", "r04")
+
+
+@golden(
+    "v9/mor_metadata_compaction_pending",
+    "A compaction of the metadata table is pending",
+    merge_on_read(9),
+    FEATURES,
+    also=(6,),
+)
+def compaction_pending(table: GoldenTable) -> None:
+    """Two updates of the table, a compaction of its metadata table that has not completed, one more update."""
+    _updated_around_a_compaction(table)
+    timeline = ".hoodie/metadata/.hoodie" + ("/timeline" if table.version > 6 else "")
+    table.damage(corruption.remove(f"{timeline}/{second(4.7)}*.commit"))
+    table.damage(corruption.remove(f".hoodie/metadata/*/*_{second(4.7)}.hfile"))
+    meaning = "files that were listed before count beside later ones"
+    if table.version > 6:
+        table.snapshot("snapshot", meaning, "MT-015 RD-005 MT-010", "lowest-state-rules")
+    deep_check(table, "a pending compaction is no fault", "MT-015 MT-005", "metadata-logs-unread")
+
+
+@golden("v9/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(9), FEATURES, also=(6, 8))
+def compacted(table: GoldenTable) -> None:
+    """Two updates of the table, a compaction of its metadata table, one more update."""
+    _updated_around_a_compaction(table)
     kills = "metadata-base-files-unread metadata-logs-unread metadata-deletes-ignored"
     deep_check(
         table,

@@ -4,6 +4,7 @@ from hudi_model.actions import State
 from hudi_model.tables import BucketRules
 from hudi_model.tagging import bucket_of
 
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
@@ -144,6 +145,24 @@ def cleaned(table: GoldenTable) -> None:
         second(0.5), "as-of-before-all", "a time before all is not retained either", "RD-014", "cleaned-range-answered"
     )
     table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
+
+
+@golden("v9/cow_clean_of_a_write", "A clean has the instant of the write before it", copy_on_write(9), also=(6,))
+def clean_of_a_write(table: GoldenTable) -> None:
+    """Four commits, and a clean with the instant of the last, as releases before 0.9 made it and upgrades leave it."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r01", "r12")))
+    table.upsert(second(4), rides(40, ("r02",)))
+    table.clean(second(5), second(3))
+    folder = ".hoodie/timeline" if table.version > 6 else ".hoodie"
+    completed = f"{second(5)}_{second(5.5)}" if table.version > 6 else second(5)
+    for name in (f"{second(5)}.clean.requested", f"{second(5)}.clean.inflight", f"{completed}.clean"):
+        table.damage(corruption.move(f"{folder}/{name}", f"{second(4)}{name.removeprefix(second(5))}"))
+    kills = "cleans-hide-writes"
+    table.snapshot("snapshot", "the commit counts, and so does the clean", "TL-005 TL-012 RD-001", kills)
+    table.instants("timeline", "both are listed", "TL-005 TL-012", kills)
+    table.slices("slices", "the last commit has the newest slice", "TL-005 RD-003", kills)
 
 
 @golden(

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from hudi_model.files import Field, Schema
+from hudi_model.files import Field, Schema, Value
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
@@ -107,27 +107,30 @@ def retyped(case: WritingCase) -> None:
     """A column gets a type that holds its values, and no narrower one.
 
     Given rides with short integers, floats and texts, one of them updated.
-    When these become longs, doubles and decimals, and updates bring what only those hold; then a long is to be short.
-    Then what was there has the types of now, and the last change is refused.
+    When these become longs, doubles and decimals, one of them under another name, and updates bring what only those
+    hold; then a long is to be short.
+    Then what was there has the types and names of now, and the last change is refused.
     """
     case.schema = _SEATS
     case.create()
     case.write("insert", [ride("r01", 1, seats=4, share=0.1, number="1.25"), ride("r11", 1, seats=None, number="7")])
     first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5")])
     wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)"}
-    change = _altered(case, *({"change": "type", "column": name, "type": kind} for name, kind in wider.items()))
+    retypings = ({"change": "type", "column": name, "type": kind} for name, kind in wider.items())
+    change = _altered(case, *retypings, {"change": "rename", "column": "share", "to": "part"})
     case.state()
     case.info()
     _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
-    types = _schema(*_columns(), ("seats", "int64"), ("share", "float64"), ("number", "decimal(9,2)"))
-    case.write("upsert", [ride("r01", 3, seats=2**40, share=0.25, number=None)], schema=types)
+    types = _schema(*_columns(), ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)"))
+    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None)], schema=types)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
     case.state()
     case.past(first, change)
 
 
-_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), ("stops", "list<struct<at:int32>>"))
+_STOPS: Final = ("stops", "list<struct<at:int32,share:float32>>")
+_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), _STOPS)
 
 
 @writing("altering/inside_columns", _SHAPES, "DM-020 DM-021", "columns-by-name")
@@ -135,7 +138,8 @@ def inside_columns(case: WritingCase) -> None:
     """Parts of a struct, and of the structs of a list, are added, renamed and widened.
 
     Given rides with a struct and a list of structs, one of them updated.
-    When a part of the struct is renamed, one is added before it, one of the list becomes long, and all are updated.
+    When a part of the struct is renamed, one is added before it, parts of the list become long and double, one of them
+    under another name, one is added there, and all are updated.
     Then what was there is found in its parts.
     """
     case.schema = _PLACE
@@ -147,12 +151,17 @@ def inside_columns(case: WritingCase) -> None:
         {"change": "rename", "column": "place.name", "to": "title"},
         {"change": "add", "column": "place.floor", "type": "int", "first": True},
         {"change": "type", "column": "stops.element.at", "type": "long"},
+        {"change": "rename", "column": "stops.element.at", "to": "minute"},
+        {"change": "type", "column": "stops.element.share", "type": "double"},
+        {"change": "add", "column": "stops.element.note", "type": "string"},
     )
     case.state()
     _altered(case, {"change": "drop", "column": "stops.element"}, reject=_REFUSED)
     place = "struct<floor:int32,title:string,height:int32>"
-    inner = _schema(*_columns(), ("place", place), ("stops", "list<struct<at:int64>>"))
-    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=[{"at": 2**40}])]
+    stops = "list<struct<minute:int64,share:float64,note:string>>"
+    inner = _schema(*_columns(), ("place", place), ("stops", stops))
+    now: Value = [{"minute": 2**40, "share": 0.1, "note": "é"}]
+    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=now)]
     case.write("upsert", rows, schema=inner)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
@@ -161,7 +170,12 @@ def inside_columns(case: WritingCase) -> None:
 
 
 def _at(key: str, ts: int) -> dict[str, Any]:
-    return ride(key, ts, place={"name": f"place {ts}", "height": ts}, stops=[{"at": ts}, {"at": None}])
+    return ride(
+        key,
+        ts,
+        place={"name": f"place {ts}", "height": ts},
+        stops=[{"at": ts, "share": 0.1}, {"at": None, "share": None}],
+    )
 
 
 @writing("altering/refused", _SHAPES, "DM-021 DM-005", "needed-columns-go")

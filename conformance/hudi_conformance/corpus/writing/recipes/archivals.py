@@ -55,6 +55,28 @@ def oldest_leave(case: WritingCase) -> None:
     query_everything(case)
 
 
+@writing(
+    "archival/old_cleans_v6",
+    shapes((6,), (MOR,)),
+    "AR-001 TL-005 HS-008",
+    "cleans-hide-writes",
+    begins_with="v6/mor_several_archived_logs",
+)
+def old_cleans(case: WritingCase) -> None:
+    """A write stays on the timeline whose instant a clean in the history has.
+
+    Given a history with cleans that have the instants of writes, one of them active, as releases before 0.9 left it.
+    When archival finds nothing to move, and an update and another archival follow.
+    Then both are listed, and the rows are what they were.
+    """
+    case.service("archive", KEEPS)
+    query_everything(case)
+    for ts in (50, 60):
+        case.write("upsert", rides(ts, ("r01", "r12")))
+    case.service("archive", KEEPS)
+    query_everything(case)
+
+
 @writing("archival/again_and_again", REWRITTEN, "AR-002 AR-001 AR-010", "history-not-listed")
 def again_and_again(case: WritingCase) -> None:
     """Each action is in the whole timeline once, however often archival runs.

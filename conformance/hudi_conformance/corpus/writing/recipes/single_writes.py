@@ -3,8 +3,10 @@
 from typing import Any
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, VERSIONS, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _FIRST = ("r01", "r02", "r11", "año-15")
@@ -235,8 +237,10 @@ def partial_update(case: WritingCase) -> None:
     """A partial update changes the columns that it brings.
 
     Given rides of two cities.
-    When the ratios of two of them are changed, one with an older ordering value.
-    Then the newer change stands, the other columns of that ride are as they were, and the older change has lost.
+    When the ratios of two of them are changed, one with an older ordering value; logs are compacted, and a fare is
+    changed; files are clustered.
+    Then the newer change stands, the other columns of that ride are as they were, and the older change has lost, before
+    and after each service.
     """
     first = with_rides(case)
     changed = [ride("r01", 20, ratio=0.5), ride("r11", 5, ratio=0.25)]
@@ -244,8 +248,14 @@ def partial_update(case: WritingCase) -> None:
     case.state()
     if case.is_mor:
         case.shows_draft("NL-003 NL-009", "native-logs-are-whole-rows")
+        case.run("compaction", COMPACTION_DUE)
+        case.state()
     else:
         case.incremental(first)
+    case.write("partial_update", [ride("r01", 30, fare=None)], schema=only(RIDES, ("id", "city", "ts", "fare")))
+    if case.shape.version in VERSIONS:
+        case.run("clustering", CLUSTERING_DUE)
+        case.snapshot()
 
 
 @writing("single/partial_update_refused", shapes(versions=(6,)), "OW-025", "partial-updates-everywhere")
@@ -567,16 +577,20 @@ def _opening(case: WritingCase) -> str:
 def composite_buckets(case: WritingCase) -> None:
     """A composite key is hashed by the values of its parts, whatever signs they hold.
 
-    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty.
-    When an upsert changes all of them.
+    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty, and one in bucket 2
+    of a city named 11.
+    When an upsert changes all of them, and another one, too, and brings one in bucket 12 of a city named 1.
     Then each is in the bucket of its two values, and is there once.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
+    alike = {"a8": "11", "c0": "1"}
     case.create()
-    for ts, operation in ((10, _opening(case)), (20, "upsert")):
-        case.write(operation, [ride(key, ts, rider=rider) for key, rider in riders.items()], configs=buckets)
-        case.slices()
+    for ts, operation, more in ((10, _opening(case), ("a8",)), (20, "upsert", ("a8",)), (30, "upsert", tuple(alike))):
+        found = [ride(key, ts, rider=rider) for key, rider in riders.items()]
+        case.write(operation, [*found, *(ride(key, ts, rider="x", city=alike[key]) for key in more)], configs=buckets)
+        if "c0" not in more or not case.is_mor:
+            case.slices()
     case.snapshot()
 
 

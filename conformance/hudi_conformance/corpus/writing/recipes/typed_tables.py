@@ -32,6 +32,7 @@ ORDERED: Final = {
     "date_keys": "ordering-of-texts",
     "decimal_keys": "ordering-to-the-millisecond",
     "moment_keys": "ordering-by-size",
+    "milli_keys": "ordering-to-the-second",
     "text_keys": "texts-by-utf-16",
     "two_keys": "first-ordering-field-only",
     "three_keys": "zeroes-are-one-value",
@@ -95,7 +96,7 @@ def ended(case: WritingCase, *writes: Done, ranges: bool = True) -> None:
     "typed/changed",
     (
         *typed(KINDS, (9,), (MOR,)),
-        *typed(("int_keys", "date_keys", "text_keys", "three_keys"), (6,), (MOR,)),
+        *typed(("int_keys", "date_keys", "milli_keys", "text_keys", "three_keys"), (6,), (MOR,)),
         *typed(("date_keys", "moment_keys", "two_keys", "three_keys"), (8,), (COW,)),
         *typed(("decimal_keys", "text_keys"), (6,), (COW,)),
     ),
