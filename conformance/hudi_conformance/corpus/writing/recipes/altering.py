@@ -130,15 +130,16 @@ def retyped(case: WritingCase) -> None:
 
 
 _STOPS: Final = ("stops", "list<struct<at:int32,share:float32>>")
-_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), _STOPS)
+_LEGS: Final = ("legs", "list<struct<at:int32>>")
+_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), _STOPS, _LEGS)
 
 
 @writing("altering/inside_columns", _SHAPES, "DM-020 DM-021", "columns-by-name")
 def inside_columns(case: WritingCase) -> None:
     """Parts of a struct, and of the structs of a list, are added, renamed and widened.
 
-    Given rides with a struct and a list of structs, one of them updated.
-    When a part of the struct is renamed, one is added before it, parts of the list become long and double, one of them
+    Given rides with a struct and lists of structs, one of them updated.
+    When a part of the struct is renamed, one is added before it, parts of one list become long and double, one of them
     under another name, one is added there, and all are updated.
     Then what was there is found in its parts.
     """
@@ -159,9 +160,9 @@ def inside_columns(case: WritingCase) -> None:
     _altered(case, {"change": "drop", "column": "stops.element"}, reject=_REFUSED)
     place = "struct<floor:int32,title:string,height:int32>"
     stops = "list<struct<minute:int64,share:float64,note:string>>"
-    inner = _schema(*_columns(), ("place", place), ("stops", stops))
+    inner = _schema(*_columns(), ("place", place), ("stops", stops), _LEGS)
     now: Value = [{"minute": 2**40, "share": 0.1, "note": "é"}]
-    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=now)]
+    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=now, legs=[{"at": 3}])]
     case.write("upsert", rows, schema=inner)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
@@ -175,6 +176,7 @@ def _at(key: str, ts: int) -> dict[str, Any]:
         ts,
         place={"name": f"place {ts}", "height": ts},
         stops=[{"at": ts, "share": 0.1}, {"at": None, "share": None}],
+        legs=[{"at": ts}],
     )
 
 
