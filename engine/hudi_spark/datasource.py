@@ -4,7 +4,7 @@
     frame.write.format("hudi").options(**options).mode("append").save(path) save(frame, path, options, "append")
 
 Rows come back as from Hudi's source: meta columns first, and of a change feed `op`, `ts_ms`, `before` and `after` as
-text. On Spark 4 `register` makes both a format of their own, `hudi_py`.
+text. On Spark 4 `register` makes both a format of their own, `hudi_py`, and `hudi`, too, where no bundle is.
 """
 
 import warnings

@@ -131,7 +131,7 @@ def register(spark: "SparkSession") -> None:
 
 
 def _has_format(spark: "SparkSession", name: str) -> bool:
-    """Whether a session has a format: of its class path, or one that was registered."""
+    """Whether a session has a format, of its class path or registered; an error of another kind counts as yes."""
     try:
         spark.read.format(name).load().schema  # noqa: B018 - a client of Spark Connect requests it here
     except Exception as error:  # noqa: BLE001 - a bundle raises errors of its own without a path

@@ -326,9 +326,9 @@ def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Eff
 
 
 def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
-    """The timeline files of an action, the highest state first; a savepoint of it is another action."""
-    own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
-    return sorted(own, key=lambda one: one.state, reverse=True)
+    """The timeline files of an action, the highest state first; a savepoint, or a clean beside a write, is another."""
+    own = [one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT]
+    return sorted([one for one in own if one.action is not Action.CLEAN] or own, key=lambda one: -one.state)
 
 
 def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:

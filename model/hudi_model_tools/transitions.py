@@ -6,7 +6,7 @@ from typing import TypeAlias
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
-from hudi_model.timeline import COMPLETES_AS, completed_action, entries_by_action, second_completions
+from hudi_model.timeline import COMPLETES_AS, completed_action, entries_by_action, identity, second_completions
 
 Moves: TypeAlias = Mapping[State | None, tuple[State, ...]]
 
@@ -81,7 +81,7 @@ def shared_completions(entries: Iterable[TimelineEntry]) -> Iterator[Rejection]:
     seen: dict[InstantTime, TimelineEntry] = {}
     for entry in sorted(entries, key=lambda one: (one.requested, one.action)):
         first = seen.setdefault(entry.completed, entry) if entry.completed else entry
-        if first.requested != entry.requested:
+        if identity(first.requested, first.action) != identity(entry.requested, entry.action):
             yield fault_of("TL-012", entry, f"{first.name} completed at the same time")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from hudi_format.storage import open_storage
 from hudi_spark import read_arrow
-from hudi_spark.keys import tagged
+from hudi_spark.keys import FILE_ID, tagged
 from hudi_spark.testing import RELEASED, Executor, InProcess, load_snapshot, resolve, state_of_table
 
 INSTANT = "20990101000000000"
@@ -41,6 +41,9 @@ def incoming(state: Any, rows: Sequence[tuple[str, str, Mapping[str, Any]]]) -> 
 
 
 def tags(rows: pa.Table, state: Any, executor: Executor | None = None, **more: Any) -> pa.Table:
-    """The rows tagged."""
+    """The rows tagged; they are counted alike before and after they have their tags."""
     runs = executor or InProcess()
-    return tagged(runs.rows(rows), state, runs, INSTANT, **more).named().gathered()
+    found = tagged(runs.rows(rows), state, runs, INSTANT, **more)
+    named, order = found.named(), [(name, "ascending") for name in (PATH, FILE_ID)]
+    assert found.counted(found.rows).sort_by(order).equals(named.counted([PATH, FILE_ID]).sort_by(order))
+    return named.gathered()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.runner.archive import folder_of, unpack
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.table_properties import BACKUP_FILE, update_properties
@@ -15,7 +16,7 @@ from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.timeline.history import read_history_file
 from hudi_model_tools.violations import violations
-from hudi_spark import HudiError, check_table, read_arrow, read_incremental
+from hudi_spark import HudiError, check_table, read_arrow, read_incremental, services_arrow
 from hudi_spark.testing import (
     Effect,
     IndexRequest,
@@ -370,3 +371,13 @@ def test_an_index_made_anew_is_whole_when_its_making_is_archived(tmp_path: Path)
 def _indexes(storage: LocalStorage) -> set[str]:
     """Those in use by the table's properties."""
     return set(load_table(storage)[0].properties.get("hoodie.table.metadata.partitions", "").split(","))
+
+
+def test_a_write_and_the_clean_of_its_instant_complete_at_different_times(tmp_path: Path) -> None:
+    """Before 0.9 a clean took the instant of the write before it; each has a completion time of its own."""
+    table = unpack(folder_of("v6/cow_clean_of_a_write"), tmp_path / "table")
+    before = read_arrow(table).sort_by("id")
+    services_arrow(table).upgrade(to=9)
+    assert not [one for one in check_table(table) if one.severity == "error"]
+    assert not violations(load_for_check(LocalStorage(table)))
+    assert read_arrow(table).sort_by("id").equals(before)

@@ -189,6 +189,8 @@ def test_a_page_is_written_again_with_the_outputs_of_now(tmp_path: Path) -> None
         ("51 passed in 4s", "1 failed, 51 passed in 4s", False),
         ("│ timeline │ 51/83  32 unsupported │", "│ timeline  │ 52/84  32 unsupported  │", True),
         ("FAILED v9/a::b", "FAILED v9/a::c", False),
+        ("20261127221548000 commit", "20270101000000123 commit", True),
+        ("20250101000001000 commit", "20250101000009000 commit", False),
     ],
 )
 def test_what_varies_is_not_compared(one: str, other: str, same: bool) -> None:

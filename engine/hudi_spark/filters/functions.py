@@ -397,7 +397,7 @@ def plain_values(forms: Sequence[Any], column: Column, schema: pa.Schema) -> pa.
     As `scalar_of` has them one by one, a hundred times as fast.
     """
     kind, kinds_given = schema.field(column.name).type, set(map(type, forms))
-    alike = (kinds.is_string(kind) and kinds_given == {str}) or (kinds.is_integer(kind) and kinds_given == {int})
+    alike = (kinds.is_string(kind) and kinds_given == {str}) or (kinds.is_signed_integer(kind) and kinds_given == {int})
     if function_of(column).result is not None or not alike:
         return None
     try:

@@ -275,7 +275,7 @@ def _check_rollbacks(contents: Contents, violations: Violations) -> None:
     """
     if contents.timeline.pending("restore"):
         return
-    completed = {one.requested: one for one in contents.timeline.instants if one.is_completed and not one.is_savepoint}
+    completed = {one.requested: one for one in contents.timeline.one_of_each_time if one.is_completed}
     undone: dict[str, Instant] = {}
     for one, plan in contents.pending(RollbackPlan).items():
         target = "" if plan.instant_to_rollback is None else plan.instant_to_rollback.commit_time

@@ -123,7 +123,7 @@ def times_are_generated(configuration: TableConfiguration) -> bool:
 
 def _check_times(timeline: Timeline, violations: Violations, *, generated: bool) -> None:
     """Clauses: TL-011, TL-012, TL-024."""
-    requested = {one.requested: one for one in timeline.instants if generated and not one.is_savepoint}
+    requested = {one.requested: one for one in timeline.one_of_each_time if generated}
     completions: dict[str, Instant] = {}
     for one in timeline.instants:
         if one.completed is None:

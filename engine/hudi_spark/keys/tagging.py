@@ -66,7 +66,8 @@ def tagged(
 ) -> Tagged:
     """Rows with a key and a partition path, and where they go.
 
-    Added are `_tag_file_id` (null: a new key), `_tag_base_instant` (of its slice, null for none), `_tag_position`
+    Added, by `Tagged.named` at the latest, are:
+    `_tag_file_id` (null: a new key), `_tag_base_instant` (of its slice, null for none), `_tag_position`
     (the row in its base file, null where unknown) and `_tag_moved` (true on a further row, which takes the key out of
     its old partition). Bucket indexes name a file group for every row. A key that several groups hold comes once for
     each. With a global index rows may have other partition paths afterwards, and rows that lose against the stored one

@@ -396,8 +396,8 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: Pruning
         source = _source(found, situation, left)
         if source is None:
             continue
-        # Each later means asks all before it again.
-        sources.append(cache(source))
+        # Each later means asks all before it again; what lists absent keys is large, and nothing asks it again.
+        sources.append(source if name in _OF_KEYS else cache(source))
         kept = _kept(situation, sources, left, whole=name == PARTITIONS)
         counts.append(counted(name, left, kept))
         left = kept
@@ -505,6 +505,7 @@ def _by_expressions(situation: Situation, slices: Sequence[FileSlice]) -> Source
     return source
 
 
+_OF_KEYS: Final = frozenset({RECORD_INDEX, SECONDARY_INDEX, BLOOM_FILTERS})
 _MEANS: Final[tuple[tuple[str, _Means], ...]] = (
     (PARTITIONS, _by_partitions),
     (PARTITION_STATS, by_partition_stats),

@@ -70,10 +70,12 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     writes = writes_of_range(timeline, wanted)
     listing = lister(query.configs)(storage, configuration, active)
     table = (configuration, timeline)
+    commits: tuple[Commit, ...] | None = None
     try:
-        snapshot = _state_at_end(storage, table, query, writes, listing)
+        commits = commits_of(storage, writes.inside)
+        snapshot = _state_at_end(storage, table, query, writes, commits, listing)
         slices = () if wanted.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
-        before = _states_at_begin(storage, table, query, writes, slices, listing)
+        before = _states_at_begin(storage, table, query, writes, commits, slices, listing)
     except HudiError as error:
         if error.reason != Reason.RANGE_NOT_RETAINED or not flag(query.configs, FALLBACK, default=False):
             raise
@@ -88,7 +90,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
     ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
     tasks = tuple(ranged.task(one, before) for one in pruned.slices)
-    return Plan(tasks, ranged.filtered, snapshot, pruned, _rows_written(commits_of(storage, writes.inside)))
+    return Plan(tasks, ranged.filtered, snapshot, pruned, _rows_written(commits))
 
 
 def _rows_written(commits: Sequence[Commit] | None) -> int | None:
@@ -119,11 +121,12 @@ def _refuse_without_commit_times(configuration: TableConfiguration) -> None:
         raise HudiError(Reason.CONFIG_INVALID, "IN-006", message, PROPERTIES_FILE, hint=hint)
 
 
-def _state_at_end(
+def _state_at_end(  # noqa: PLR0917 - a state is reported by all of them
     storage: Storage,
     table: tuple[TableConfiguration, Timeline],
     query: Query,
     writes: WritesOfRange,
+    commits: tuple[Commit, ...] | None,
     listing: FileListing,
 ) -> Snapshot:
     """The file groups that the range touched, as they were at its end.
@@ -135,7 +138,6 @@ def _state_at_end(
     Clauses: IN-007.
     """
     end = writes.range.end
-    commits = commits_of(storage, writes.inside)
     touched = _touched(commits, writes)
     found = snapshot_at(storage, table, query.readings, end, "completed", touched, listing=listing)
     if touched is None and (commits is None or _holds_unknown(found, writes)):
@@ -166,6 +168,7 @@ def _states_at_begin(  # noqa: PLR0917 - a state is reported by all of them
     table: tuple[TableConfiguration, Timeline],
     query: IncrementalQuery,
     writes: WritesOfRange,
+    commits: tuple[Commit, ...] | None,
     slices: Sequence[FileSlice],
     listing: FileListing,
 ) -> dict[GroupId, Snapshot | None]:
@@ -184,7 +187,6 @@ def _states_at_begin(  # noqa: PLR0917 - a state is reported by all of them
     begin = writes.range.begin
     if not begin or not (configuration.table_type == "MERGE_ON_READ" or _completes(configuration, query)):
         return {}
-    commits = commits_of(storage, writes.inside)
     origins = {one.group: _origins(one.group, commits) for one in slices}
 
     def at_begin(groups: frozenset[GroupId]) -> Snapshot:

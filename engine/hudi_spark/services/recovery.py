@@ -61,6 +61,7 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     Timeline,
+    beside,
     commit_of,
     configuration_of,
     load_configuration,
@@ -314,7 +315,7 @@ class Entries:
     ) -> None:
         """One file of the timeline, unless it is there."""
         known = (one for one in self.timeline.instants if one.requested == requested)
-        if any(state in one.files for one in known):
+        if any(state in one.files for one in known if beside(one.action) == beside(action)):
             return
         name = TimelineFileName(requested, action, state, completed)
         if not self.work.storage.exists(timeline_path(self.configuration, name)):

@@ -46,6 +46,7 @@ from hudi_spark.table_state import (
     TableConfiguration,
     Timeline,
     archived_since,
+    beside,
     load_timeline,
     refuse_no_instant,
     snapshot_at,
@@ -487,7 +488,7 @@ class Restoring:
 
         Clauses: SR-006, SR-007, RB-006, RB-007.
         """
-        own = [one for one in self._timeline().instants if one.requested == undone and not one.is_savepoint]
+        own = [one for one in self._timeline().instants if one.requested == undone and not beside(one.action)]
         if not own:
             clear(self.work, undone)
             return None

@@ -80,7 +80,7 @@ def over(work: TableWork, instants: frozenset[str], timeline: Timeline) -> tuple
 
     Clauses: MK-004.
     """
-    pending = {one.requested for one in timeline.instants if not one.is_completed and not one.is_savepoint}
+    pending = {one.requested for one in timeline.one_of_each_time if not one.is_completed}
     return tuple(sorted(one for one in instants - pending if not is_alive(work, one)))
 
 
@@ -284,8 +284,8 @@ class RollingBack:
 
         Clauses: RB-008, RB-009.
         """
-        for one in self._timeline().instants:
-            if one.requested == undone and not one.is_savepoint and not one.is_completed:
+        for one in self._timeline().one_of_each_time:
+            if one.requested == undone and not one.is_completed:
                 states = DOWNWARDS[:-1] if is_service_plan(self._storage, one) else DOWNWARDS
                 delete_entries(self.work.effects, self.snapshot.configuration, one, states)
 
@@ -459,7 +459,7 @@ def roll_back(work: TableWork, instant: str, *, unschedule: bool = False) -> Out
 def _found(work: TableWork, rolling: RollingBack, instant: str) -> Instant | PendingRollback:
     """The action to roll back, or the rollback of it that somebody left when the action was off the timeline."""
     timeline = load_timeline(work.storage, rolling.snapshot.configuration)
-    known = [one for one in timeline.instants if one.requested == instant and not one.is_savepoint]
+    known = [one for one in timeline.one_of_each_time if one.requested == instant]
     if known:
         return known[0]
     for one in pending_rollbacks(work.storage, timeline):

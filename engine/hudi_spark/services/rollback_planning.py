@@ -61,7 +61,7 @@ def unneeded_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, .
 
     Clauses: RB-004, TL-017.
     """
-    completed = {one.requested for one in timeline.instants if one.is_completed and not one.is_savepoint}
+    completed = {one.requested for one in timeline.one_of_each_time if one.is_completed}
     plans = {one.instant.requested: one.undone for one in pending_rollbacks(storage, timeline)}
     pending = timeline.pending(ROLLBACK)
     return tuple(one for one in pending if plans.get(one.requested) is None or plans[one.requested] in completed)

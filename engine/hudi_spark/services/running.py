@@ -150,9 +150,10 @@ def _pending(work: TableWork, requested: str) -> Instant:
     known = [one for one in timeline.instants if one.requested == requested and not one.is_savepoint]
     if not known:
         raise _not_found(f"the timeline has no action {requested}")
-    if known[0].is_completed:
+    pending = [one for one in known if not one.is_completed]
+    if not pending:
         raise _not_found(f"the {known[0].action} {requested} has completed")
-    return known[0]
+    return pending[0]
 
 
 def _not_found(message: str) -> HudiError:

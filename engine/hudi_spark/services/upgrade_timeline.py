@@ -49,6 +49,7 @@ from hudi_spark.table_state import (
     Instant,
     TableConfiguration,
     archived_instants,
+    beside,
     history_folder,
     is_compaction_plan,
     list_file_groups,
@@ -58,21 +59,21 @@ from hudi_spark.table_state import (
 
 @dataclass(frozen=True, slots=True)
 class CompletedFile:
-    """The completed file of an action: its time, whether it is a savepoint's, when it was written."""
+    """The completed file of an action: its time, its name beside a write of that time, when it was written."""
 
     requested: str
-    is_savepoint: bool
+    kind: str
     modified_ms: int
 
     @property
-    def key(self) -> tuple[str, bool]:
-        """A savepoint has the time of the action that it keeps."""
-        return self.requested, self.is_savepoint
+    def key(self) -> tuple[str, str]:
+        """A savepoint has the time of the action that it keeps, a clean of an old release that of a write."""
+        return self.requested, self.kind
 
 
 def completion_times(
     storage: Storage, configuration: TableConfiguration, completed: Iterable[CompletedFile]
-) -> Mapping[tuple[str, bool], str]:
+) -> Mapping[tuple[str, str], str]:
     """A completion time for each action, after its requested time, no two alike.
 
     Files that were copied tell a later time than their action had. Where logs are named after an action, its time stays
@@ -81,9 +82,9 @@ def completion_times(
     Clauses: VR-006, RD-005, TM-001.
     """
     limits = _limits(storage)
-    found: dict[tuple[str, bool], str] = {}
+    found: dict[tuple[str, str], str] = {}
     taken: set[str] = set()
-    for one in sorted(completed, key=lambda one: (one.modified_ms, one.requested, one.is_savepoint)):
+    for one in sorted(completed, key=lambda one: (one.modified_ms, one.requested, one.kind)):
         time = _within(instant_of(one.modified_ms, configuration), one.requested, limits.get(one.requested))
         while time in taken:
             time = next_instant(time)
@@ -400,7 +401,7 @@ class _Known:
     """The new layout; when each completed action completed; which actions were requested as clusterings."""
 
     new: TableConfiguration
-    times: Mapping[tuple[str, bool], str]
+    times: Mapping[tuple[str, str], str]
     clusterings: frozenset[str]
 
 
@@ -408,8 +409,7 @@ def _moved(known: _Known, data: bytes, path: str, name: TimelineFileName) -> Mov
     action, new = name.action, known.new
     if name.state != "COMPLETED" and name.requested in known.clusterings:
         action = _CLUSTERING if new.has_completion_times else _REPLACE
-    is_savepoint = name.action == "savepoint"
-    completed = known.times.get((name.requested, is_savepoint)) if name.state == "COMPLETED" else None
+    completed = known.times.get((name.requested, beside(name.action))) if name.state == "COMPLETED" else None
     named = replace(name, action=action, completed=completed if new.timeline_layout == 2 else None)
     return MovedFile(path, name, named, _content(data, name, new, path), completed)
 
@@ -432,12 +432,12 @@ def _content(data: bytes, name: TimelineFileName, new: TableConfiguration, path:
 
 def _times(
     storage: Storage, old: TableConfiguration, named: Iterable[tuple[FileStatus, TimelineFileName]]
-) -> Mapping[tuple[str, bool], str]:
+) -> Mapping[tuple[str, str], str]:
     """When each completed action completed: by its file's name or, before version 8, by when it was written."""
     done = [(status, name) for status, name in named if name.state == "COMPLETED"]
     if old.timeline_layout == 2:
-        return {(name.requested, name.action == "savepoint"): name.completed or "" for _, name in done}
-    files = (CompletedFile(name.requested, name.action == "savepoint", status.modified_ms) for status, name in done)
+        return {(name.requested, beside(name.action)): name.completed or "" for _, name in done}
+    files = (CompletedFile(name.requested, beside(name.action), status.modified_ms) for status, name in done)
     return completion_times(storage, old, files)
 
 

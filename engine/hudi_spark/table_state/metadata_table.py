@@ -54,7 +54,7 @@ def counted_beside(
 
     Clauses: MT-006, MT-019, MT-021.
     """
-    pending = {one.requested for one in timeline.instants if not one.is_completed and not one.is_savepoint}
+    pending = {one.requested for one in timeline.one_of_each_time if not one.is_completed}
     hidden = metadata.visible & (pending | _started_since(metadata, timeline, storage, configuration))
     return replace(metadata, visible=metadata.visible - hidden, listed=metadata.listed | hidden)
 

@@ -43,7 +43,7 @@ from hudi_spark.table_state.slicing import (
     latest_slice,
     list_file_groups,
 )
-from hudi_spark.table_state.timeline import Axis, Instant, Timeline, Visibility, load_timeline, visibility
+from hudi_spark.table_state.timeline import Axis, Instant, Timeline, Visibility, beside, load_timeline, visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,7 +478,7 @@ def writes_of_range(timeline: Timeline, time_range: TimeRange) -> WritesOfRange:
     """
     done = timeline.completed_data()
     inside = tuple(one for one in done if not time_range.is_empty and time_range.holds(one.at("completed")))
-    known = frozenset(one.requested for one in timeline.instants if not one.is_savepoint)
+    known = frozenset(one.requested for one in timeline.instants if not beside(one.action))
     return WritesOfRange(time_range, inside, known, timeline.first_write())
 
 

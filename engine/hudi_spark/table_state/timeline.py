@@ -103,6 +103,16 @@ class Timeline:
     instants: tuple[Instant, ...]
     start: str | None = None
 
+    @property
+    def one_of_each_time(self) -> tuple[Instant, ...]:
+        """Of the actions of one time the write, and not the savepoint or the clean beside it; savepoints never.
+
+        Clauses: TL-005, TL-010.
+        """
+        writes = {one.requested for one in self.instants if not beside(one.action)}
+        others = (one for one in self.instants if not one.is_savepoint)
+        return tuple(one for one in others if not beside(one.action) or one.requested not in writes)
+
     def completed_data(self) -> tuple[Instant, ...]:
         """Completed commits, deltacommits and replacecommits, in completion order where there are such times.
 
@@ -237,7 +247,7 @@ def visibility(timeline: Timeline, as_of: str | None, axis: Axis, undone: frozen
     Clauses: RD-001, RD-010, TL-010, TL-017, TL-018.
     """
     seen = visible_commits(timeline, as_of, axis)
-    listed = (instant.requested for instant in timeline.instants if not instant.is_savepoint)
+    listed = (instant.requested for instant in timeline.instants if not beside(instant.action))
     return Visibility(_times(seen), frozenset(listed), timeline.start or timeline.first_write(), undone, as_of)
 
 

@@ -14,7 +14,6 @@ from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.errors import FormatError
 from hudi_format.metadata.partitions import (
     expression_index_partition,
-    is_expression_index,
     is_secondary_index,
     secondary_index_partition,
 )
@@ -53,7 +52,7 @@ from hudi_spark.schema import (
     columns_of_arrow,
     columns_of_avro,
 )
-from hudi_spark.table_state import TableConfiguration
+from hudi_spark.table_state import MetadataTable, TableConfiguration
 from hudi_spark.write.action import Outcome, state_of_table
 from hudi_spark.write.schema_metadata import (
     SchemaStatement,
@@ -341,16 +340,16 @@ class TableActions:
 def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None:
     """An index knows its column by name; a secondary one has its values as texts, which depend on their type.
 
-    Clauses: DM-021, IX-001.
+    A definition whose index went with the metadata table, as a restore leaves it, binds nothing.
+
+    Clauses: DM-021, IX-001, MT-007.
     """
     definitions = read_definitions(state.storage, state.configuration.properties).values()
-    of_columns = [one for one in definitions if is_secondary_index(one.name) or is_expression_index(one.name)]
-    for change in changes:
-        for one in of_columns:
-            kinds = (
-                DropColumn | RenameColumn | ChangeType if is_secondary_index(one.name) else DropColumn | RenameColumn
-            )
-            of_it = any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields)
-            if isinstance(change, kinds) and of_it:
+    metadata = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
+    there = metadata.partitions() if metadata is not None else ()
+    for one in (one for one in definitions if one.name in there):
+        kinds = (DropColumn, RenameColumn, ChangeType) if is_secondary_index(one.name) else (DropColumn, RenameColumn)
+        for change in (change for change in changes if isinstance(change, kinds)):
+            if any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields):
                 message = f"the index {one.name} is of the column {change.column!r}"
                 raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-021", message, hint="drop the index first")

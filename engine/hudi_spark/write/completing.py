@@ -97,8 +97,8 @@ def give_up(work: TableWork, configuration: TableConfiguration, requested: str) 
     """
     with work.lock(requested):
         timeline = load_timeline(work.storage, configuration)
-        for one in timeline.instants:
-            if one.requested == requested and not one.is_completed and not one.is_savepoint:
+        for one in timeline.one_of_each_time:
+            if one.requested == requested and not one.is_completed:
                 if one.state == "INFLIGHT":
                     back_to_requested(work, configuration, one)
                 delete_entries(work.effects, configuration, one, ("REQUESTED",))

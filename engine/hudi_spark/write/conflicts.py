@@ -237,7 +237,7 @@ class WriteConflicts:
         """
         if not self.rules.plans_count and self.began_with.configuration.has_completion_times:
             return
-        by_time = {one.requested: one for one in timeline.instants if not one.is_savepoint}
+        by_time = {one.requested: one for one in timeline.one_of_each_time}
         planned = {
             group: by_time[requested]
             for group, requests in pending_compactions(self.storage, timeline).items()

@@ -77,6 +77,34 @@ def old_cleans(case: WritingCase) -> None:
     query_everything(case)
 
 
+def clean_beside_a_write(case: WritingCase) -> None:
+    """A write counts that has left the timeline while a clean of its instant stays there.
+
+    Given four commits and a clean with the instant of the last, as releases before 0.9 left it.
+    When two updates elsewhere follow and archival moves the four; then a restore.
+    Then the rows of the last of the four are what they were, each time.
+    """
+    for ts in (50, 60):
+        case.write("upsert", rides(ts, ("r12",)))
+    case.service("archive", KEEPS)
+    query_everything(case)
+    case.write("upsert", rides(70, ("r12",)))
+    kept = case.service("savepoint")
+    case.write("upsert", rides(80, ("r02", "r12")))
+    case.service("restore", to=kept.requested)
+    case.state()
+
+
+for _version in (6, 9):
+    writing(
+        f"archival/clean_beside_a_write_v{_version}",
+        shapes((_version,), (COW,)),
+        "AR-001 TL-005 RD-001",
+        "cleans-hide-writes",
+        begins_with=f"v{_version}/cow_clean_of_a_write",
+    )(clean_beside_a_write)
+
+
 @writing("archival/again_and_again", REWRITTEN, "AR-002 AR-001 AR-010", "history-not-listed")
 def again_and_again(case: WritingCase) -> None:
     """Each action is in the whole timeline once, however often archival runs.
