@@ -347,9 +347,13 @@ def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None
     definitions = read_definitions(state.storage, state.configuration.properties).values()
     metadata = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
     there = metadata.partitions() if metadata is not None else ()
-    for one in (one for one in definitions if one.name in there):
-        kinds = (DropColumn, RenameColumn, ChangeType) if is_secondary_index(one.name) else (DropColumn, RenameColumn)
-        for change in (change for change in changes if isinstance(change, kinds)):
+    kinds = (
+        (is_secondary_index, (DropColumn, RenameColumn, ChangeType)),
+        (is_expression_index, (DropColumn, RenameColumn)),
+    )
+    of_columns = [(one, refused) for one in definitions for is_of, refused in kinds if is_of(one.name)]
+    for one, refused in ((one, refused) for one, refused in of_columns if one.name in there):
+        for change in (change for change in changes if isinstance(change, refused)):
             if any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields):
                 message = f"the index {one.name} is of the column {change.column!r}"
                 raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-021", message, hint="drop the index first")
