@@ -14,6 +14,7 @@ from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.errors import FormatError
 from hudi_format.metadata.partitions import (
     expression_index_partition,
+    is_expression_index,
     is_secondary_index,
     secondary_index_partition,
 )
