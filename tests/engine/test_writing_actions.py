@@ -42,6 +42,25 @@ def test_changed_columns_reach_rows_that_were_there(tmp_path: Path, version: int
     assert table.found(("id", "cost", "note")) == [("k1", 3.0, None), ("k2", 7.0, "n")]
 
 
+def test_an_index_that_went_with_a_restore_can_be_dropped(tmp_path: Path):
+    """Its definition stays behind, from which the next write makes it anew: it binds its column until it is dropped."""
+    table = Written(tmp_path, configs=RECORD_INDEX)
+    table.write("upsert", rows([1, 2], 1, 3.0))
+    actions = TableActions(table.writer())
+    actions.create_index(IndexRequest("by_price", columns=["price"]))
+    saved = table.services().savepoint()
+    table.write("upsert", rows([3]))
+    table.services().restore(saved.requested)
+    actions = TableActions(table.writer())
+    with pytest.raises(HudiError, match="drop the index"):
+        actions.alter_schema(changes_of(RENAMED))
+    actions.drop_index("by_price")
+    actions.alter_schema(changes_of(RENAMED))
+    table.write("upsert", pa.table({"id": ["k2"], "region": ["süd"], "ts": [9], "cost": [7.0], "note": ["n"]}))
+    assert table.found(("id", "cost", "note")) == [("k1", 3.0, None), ("k2", 7.0, "n")]
+    assert TableActions(table.writer()).validate_metadata() == ()
+
+
 def test_an_indexed_column_keeps_its_name(tmp_path: Path):
     """The index knows it by that: it has to go first."""
     table = Written(tmp_path, configs=RECORD_INDEX)

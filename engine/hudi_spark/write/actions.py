@@ -32,6 +32,7 @@ from hudi_spark.metadata import (
     MetadataLayout,
     create_index,
     drop_index,
+    indexes_of,
     read_definitions,
     update_metadata_table,
     validate_metadata_table,
@@ -53,7 +54,7 @@ from hudi_spark.schema import (
     columns_of_arrow,
     columns_of_avro,
 )
-from hudi_spark.table_state import MetadataTable, TableConfiguration
+from hudi_spark.table_state import TableConfiguration
 from hudi_spark.write.action import Outcome, state_of_table
 from hudi_spark.write.schema_metadata import (
     SchemaStatement,
@@ -297,9 +298,10 @@ class TableActions:
 
         """
         with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
-            listed = state.configuration.properties.get("hoodie.table.metadata.partitions", "")
+            properties = state.configuration.properties
+            known = {*indexes_of(properties), *read_definitions(state.storage, properties)}
             names = (name, secondary_index_partition(name), expression_index_partition(name))
-            found = next((one for one in names if one in listed.split(",")), name)
+            found = next((one for one in names if one in known), name)
             drop_index(effects, state, found)
 
     @with_failures
@@ -341,19 +343,16 @@ class TableActions:
 def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None:
     """An index knows its column by name; a secondary one has its values as texts, which depend on their type.
 
-    A definition whose index went with the metadata table, as a restore leaves it, binds nothing.
+    So it is of a definition whose index went with the metadata table: the next write makes the index anew.
 
-    Clauses: DM-021, IX-001, MT-007.
+    Clauses: DM-021, IX-001.
     """
-    definitions = read_definitions(state.storage, state.configuration.properties).values()
-    metadata = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
-    there = metadata.partitions() if metadata is not None else ()
     kinds = (
         (is_secondary_index, (DropColumn, RenameColumn, ChangeType)),
         (is_expression_index, (DropColumn, RenameColumn)),
     )
-    of_columns = [(one, refused) for one in definitions for is_of, refused in kinds if is_of(one.name)]
-    for one, refused in ((one, refused) for one, refused in of_columns if one.name in there):
+    definitions = read_definitions(state.storage, state.configuration.properties).values()
+    for one, refused in ((one, refused) for one in definitions for is_of, refused in kinds if is_of(one.name)):
         for change in (change for change in changes if isinstance(change, refused)):
             if any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields):
                 message = f"the index {one.name} is of the column {change.column!r}"
