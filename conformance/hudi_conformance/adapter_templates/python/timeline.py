@@ -38,10 +38,10 @@ def list_instants(table: Path) -> list[Instant]:
 
 
 def collapse(entries: list[Instant]) -> list[Instant]:
-    """Each action once. A savepoint has the instant of the action that it keeps, and is another action."""
-    found: dict[tuple[str, bool], Instant] = {}
+    """Each action once. A savepoint, or a clean of an old release, has the instant of a write and is another action."""
+    found: dict[tuple[str, str], Instant] = {}
     for entry in entries:
-        key = (entry["requested"], entry["action"] == "savepoint")
+        key = (entry["requested"], entry["action"] if entry["action"] in ("clean", "savepoint") else "")
         other = found.get(key)
         if other and other["state"] == entry["state"] == "COMPLETED":
             raise Rejected(Reason.INSTANT_MALFORMED, f"{entry['requested']} completed twice")

@@ -62,11 +62,14 @@ fn in_layout(entry: &Entry, layout: u8) -> bool {
     entry.state != State::Completed || entry.completed.is_none() == (layout == 1)
 }
 
-/// Each action once. A savepoint has the instant of the action that it keeps, and is another action.
+/// Each action once. A savepoint has the instant of the action that it keeps, and is another action; so is a clean of an
+/// old release that has the instant of a write.
 fn collapse(entries: Vec<Entry>) -> Result<Vec<Entry>, Failure> {
-    let mut found: BTreeMap<(String, bool), Entry> = BTreeMap::new();
+    let mut found: BTreeMap<(String, String), Entry> = BTreeMap::new();
     for entry in entries {
-        let key = (entry.requested.clone(), entry.action == "savepoint");
+        let is_beside = matches!(entry.action.as_str(), "clean" | "savepoint");
+        let kind = if is_beside { entry.action.to_string() } else { String::new() };
+        let key = (entry.requested.clone(), kind);
         match found.get(&key) {
             Some(other) if other.state == State::Completed && entry.state == State::Completed => {
                 return Err(Failure::rejected(

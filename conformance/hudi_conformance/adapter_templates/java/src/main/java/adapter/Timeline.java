@@ -34,9 +34,9 @@ final class Timeline {
             return state.equals("COMPLETED");
         }
 
-        /** A savepoint has the instant of the action that it keeps, and is another action. */
+        /** A savepoint, or a clean of an old release, has the instant of a write and is another action. */
         String key() {
-            return requested + (action.equals("savepoint") ? " savepoint" : "");
+            return requested + (action.equals("savepoint") || action.equals("clean") ? " " + action : "");
         }
     }
 
