@@ -105,7 +105,7 @@ class Tagged:
 
     def named(self) -> Flow:
         """The rows with their tags."""
-        return self.rows if self.naming is None else self.of(self.rows)
+        return self.of(self.rows)
 
     def of(self, rows: Flow) -> Flow:
         """Rows of the same columns, kept or chosen, with their tags."""

@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
+from hudi_format.metadata.partitions import (
+    Partition,
+    expression_index_partition,
+    is_expression_index,
+    is_secondary_index,
+    secondary_index_partition,
+)
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.plans import (
@@ -66,7 +72,7 @@ def create_index(
 
 
 def drop_index(effects: Effects, state: WriterState, name: str) -> None:
-    """Take an index away, by the name of its partition. Called under the table's lock.
+    """Take an index away, by its name or that of its partition. Called under the table's lock.
 
     Raises:
         HudiError: CONFIG_INVALID for an index that is not there, for the list of files, and for the record index
@@ -78,7 +84,10 @@ def drop_index(effects: Effects, state: WriterState, name: str) -> None:
     state = with_fresh_properties(state)
     properties = state.configuration.properties
     listed, definitions = indexes_of(properties), read_definitions(state.storage, properties)
-    if name not in listed and name not in definitions:
+    names = (name, secondary_index_partition(name), expression_index_partition(name))
+    known = {*listed, *definitions}
+    name = next((one for one in names if one in known), name)
+    if name not in known:
         raise _refused(f"the table has no index {name!r}; it has {', '.join(listed)}")
     if name == Partition.FILES:
         raise _refused("the list of files goes with the whole metadata table: turn hoodie.metadata.enable off")

@@ -249,15 +249,14 @@ def _compared(condition: Comparison, facts: Facts, values_of: ValuesOf) -> Outco
 
 def _unlike(values: Sequence[Any], facts: Facts) -> Sequence[Any]:
     """Of many values those that a comparison may answer differently: one that may be there, one that may not."""
+    found: dict[bool, Any] = {}
+    odd = []
     try:
-        odd = [value for value in values if value is None or value != value]  # noqa: PLR0124 - not-a-number
-        found: dict[bool, Any] = {}
         for value in values:
-            if value is None or value != value:  # noqa: PLR0124
-                continue
-            found.setdefault(facts.may_be(value), value)
-            if len(found) > 1:
-                break
+            if value is None or value != value:  # noqa: PLR0124 - not-a-number
+                odd.append(value)
+            elif len(found) < 2:
+                found.setdefault(facts.may_be(value), value)
     except TypeError:
         return values
     return [*found.values(), *odd]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from inspect import signature
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -329,8 +330,10 @@ def _finds_few(plan: Plan, scanned: Sequence[SliceTask], storage: Storage) -> bo
     """Whether tasks read few rows out of much: Spark's scan makes rows of all that it reads, Arrow filters columns."""
     if plan.about_rows is None:
         return False
-    size = sum(bytes_to_read(storage, task.files) for task in scanned)
-    return size >= _LEAST_BYTES and plan.about_rows * _ROW_BYTES <= size
+    much = max(_LEAST_BYTES, plan.about_rows * _ROW_BYTES)
+    # Files are looked at only until they are enough.
+    sizes = accumulate(bytes_to_read(storage, task.files) for task in scanned)
+    return any(size >= much for size in sizes)
 
 
 def _with_one_column(plan: Plan) -> Plan:

@@ -32,7 +32,6 @@ from hudi_spark.metadata import (
     MetadataLayout,
     create_index,
     drop_index,
-    indexes_of,
     read_definitions,
     update_metadata_table,
     validate_metadata_table,
@@ -298,11 +297,7 @@ class TableActions:
 
         """
         with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
-            properties = state.configuration.properties
-            known = {*indexes_of(properties), *read_definitions(state.storage, properties)}
-            names = (name, secondary_index_partition(name), expression_index_partition(name))
-            found = next((one for one in names if one in known), name)
-            drop_index(effects, state, found)
+            drop_index(effects, state, name)
 
     @with_failures
     def alter_schema(self, changes: Sequence[SchemaChange], configs: Mapping[str, str] | None = None) -> Outcome:
@@ -347,13 +342,14 @@ def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None
 
     Clauses: DM-021, IX-001.
     """
-    kinds = (
-        (is_secondary_index, (DropColumn, RenameColumn, ChangeType)),
-        (is_expression_index, (DropColumn, RenameColumn)),
-    )
-    definitions = read_definitions(state.storage, state.configuration.properties).values()
-    for one, refused in ((one, refused) for one in definitions for is_of, refused in kinds if is_of(one.name)):
-        for change in (change for change in changes if isinstance(change, refused)):
-            if any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields):
+    for one in read_definitions(state.storage, state.configuration.properties).values():
+        refused: tuple[type[SchemaChange], ...] = ()
+        if is_secondary_index(one.name):
+            refused = (DropColumn, RenameColumn, ChangeType)
+        elif is_expression_index(one.name):
+            refused = (DropColumn, RenameColumn)
+        for change in changes:
+            is_part = any(f"{source}.".startswith(f"{change.column}.") for source in one.source_fields)
+            if isinstance(change, refused) and is_part:
                 message = f"the index {one.name} is of the column {change.column!r}"
                 raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-021", message, hint="drop the index first")
