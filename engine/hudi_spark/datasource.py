@@ -105,7 +105,7 @@ def save(
     spark = frame.sparkSession
     check_session(spark)
     use_same_python(spark)
-    door = WritingDoor(session_storage(spark, path, given.storage), OnSpark(spark), given)
+    door = WritingDoor(session_storage(spark, path, given.storage), OnSpark.of(spark), given)
     return door.write(frame, arrow_schema(frame.schema), mode)
 
 

@@ -365,7 +365,7 @@ class _Session:
     def _write(self, target: Target, request: WriteRequest) -> "DataFrame":
         storage = session_storage(self.spark, target.named.path, None)
         configs = self._tables.configs_of(target.named)
-        writer = TableWriter(storage, OnSpark(self.spark), configs, lifecycle=InlineServices())
+        writer = TableWriter(storage, OnSpark.of(self.spark), configs, lifecycle=InlineServices())
         return self._done(target, writer.write(request))
 
     def _done(self, target: Target, outcome: Outcome | None, operation: str = "") -> "DataFrame":

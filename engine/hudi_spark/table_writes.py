@@ -445,7 +445,7 @@ class TableWrites(MaintainedTable):
 
     def _writer(self) -> TableWriter:
         return TableWriter(
-            self._storage, OnSpark(self._spark), self._configs, self._readings, lifecycle=InlineServices()
+            self._storage, OnSpark.of(self._spark), self._configs, self._readings, lifecycle=InlineServices()
         )
 
 
@@ -471,4 +471,4 @@ def recover_table(spark: "SparkSession", storage: Storage, known: RecoveryHints)
     Clauses: SL-001, SL-002, TL-018.
 
     """
-    return TableServices(TableWriter(storage, OnSpark(spark))).recover(known)
+    return TableServices(TableWriter(storage, OnSpark.of(spark))).recover(known)

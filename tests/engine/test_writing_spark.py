@@ -35,8 +35,10 @@ def _bytes(path: Path) -> dict[str, bytes]:
     return found
 
 
+# Nothing by the driver; rows, but hardly a file; everything.
+@pytest.mark.parametrize("driver_bytes", [0, 400_000, 1 << 30])
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type: str):
+def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type: str, driver_bytes: int):
     """Under one task identity, one clock and ids that count: data, logs, timeline and metadata table."""
     cloudpickle.register_pickle_by_value(written_tables)
     here, there = Written(tmp_path / "here", table_type), Written(tmp_path / "there", table_type)
@@ -49,11 +51,59 @@ def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type
     ]
     for operation, one in given:
         here.write(operation, one)
-        there.writer(executor=OnSpark(spark, fixed_identity)).write(WriteRequest(operation, one))
+        executor = OnSpark(spark, fixed_identity, driver_bytes)
+        there.writer(executor=executor).write(WriteRequest(operation, one))
     assert here.found() == there.found()
     first, second = _bytes(here.path), _bytes(there.path)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
+
+
+def _seen(session: Any, limit: str | None, path: Path, frame: Any) -> tuple[list[tuple[Any, ...]], int]:
+    """The rows of a new table after an upsert of a frame, and the jobs that it took."""
+    written = Written(path)
+    if limit is not None:
+        session.conf.set("spark.hudi.driver.bytes", limit)
+    tracker = session.sparkContext.statusTracker()
+    before = set(tracker.getJobIdsForGroup(None))
+    try:
+        HudiTable(session, written.path).upsert(frame)
+    finally:
+        session.conf.unset("spark.hudi.driver.bytes")
+    return written.found(), len(set(tracker.getJobIdsForGroup(None)) - before)
+
+
+def test_few_rows_that_spark_knows_the_size_of_are_written_by_the_driver(tmp_path: Path, spark: Any):
+    """One job brings them, and a later row of a key is the later one; a frame of unknown size goes to Spark's tasks."""
+    columns = ["concat('k', id % 700) as id", "'north' as region", "1L as ts", "cast(id as double) as price"]
+    spark.range(0, 1000, 1, 4).selectExpr(*columns).write.parquet(str(tmp_path / "source"))
+    known = spark.read.parquet(str(tmp_path / "source")).where("price >= 0").sort("price")
+    unknown = known.mapInArrow(lambda batches: batches, known.schema)
+    exploded = known.selectExpr("explode(array(id)) as id", "region", "ts", "price").sort("price")
+    rows_here, jobs = _seen(spark, None, tmp_path / "here", known)
+    assert rows_here == _seen(spark, "0", tmp_path / "there", known)[0]
+    assert jobs <= 3  # a sort looks at its rows first, and sends them in a job of its own
+    for number, frame in enumerate((unknown, exploded)):
+        found, more = _seen(spark, None, tmp_path / f"unknown {number}", frame)
+        assert found == rows_here
+        assert more > jobs
+
+
+def test_the_driver_takes_no_more_than_the_session_allows(tmp_path: Path, spark: Any):
+    """Rows that turn out to be more, and what the driver may not receive, go to Spark's tasks; no number is refused."""
+    columns = ["concat('k', id) as id", "'north' as region", "1L as ts", "cast(id as double) as price"]
+    frame = spark.range(2000).selectExpr(*columns)
+    frame.write.parquet(str(tmp_path / "source"))
+    stored = spark.read.parquet(str(tmp_path / "source"))
+    expected, jobs = _seen(spark, None, tmp_path / "all", stored)
+    size = sum(file.stat().st_size for file in (tmp_path / "source").glob("*.parquet"))
+    for number, limit in enumerate((4 * size + 64, 1000)):
+        found, more = _seen(spark, str(limit), tmp_path / str(number), stored)
+        assert found == expected
+        assert more > jobs
+    with pytest.raises(HudiError, match=r"spark\.hudi\.driver\.bytes is 'many'") as refused:
+        _seen(spark, "many", tmp_path / "refused", frame)
+    assert refused.value.reason == "CONFIG_INVALID"
 
 
 def test_a_data_frame_does_not_change_the_types_of_a_table(tmp_path: Path, spark: Any):

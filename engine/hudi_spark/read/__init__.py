@@ -4,7 +4,7 @@ from hudi_spark.pruning import Pruned
 from hudi_spark.read.change_feed import ChangesQuery, ChangeTask, run_change_task
 from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, is_later, latest_checkpoint
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
-from hudi_spark.read.in_process import InProcess
+from hudi_spark.read.in_process import InProcess, LocalFlow
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import UNMERGED, Plan, Query, plan_query, read_context, slice_task
 from hudi_spark.read.queries import (
@@ -44,6 +44,7 @@ __all__ = [
     "Flow",
     "InProcess",
     "IncrementalQuery",
+    "LocalFlow",
     "Plan",
     "Pruned",
     "Query",

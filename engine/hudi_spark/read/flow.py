@@ -11,7 +11,6 @@ from itertools import chain
 from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
-from hudi_format.compat import Self
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
@@ -54,34 +53,37 @@ class Flow(Protocol):
     def is_spent(self) -> bool:
         """Whether the source is a stream that has no row: it may have been read before."""
 
-    def at_rest(self) -> Self:
+    def at_rest(self) -> "Flow":
         """The same, with a source that can be read only once read to its end and stored."""
 
-    def map(self, work: Work, schema: pa.Schema) -> Self:
+    def if_few(self) -> "Flow":
+        """The rows in this process, where they are known to be few; else the same."""
+
+    def map(self, work: Work, schema: pa.Schema) -> "Flow":
         """Each part as `work` returns it, in columns of `schema`."""
 
-    def widened(self, fields: Sequence[pa.Field]) -> Self:
+    def widened(self, fields: Sequence[pa.Field]) -> "Flow":
         """The rows with further columns, null everywhere."""
 
-    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "Flow":
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
-    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> Self:
+    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> "Flow":
         """The rows anew in parts by a column of numbers of pieces of work: those of one number are in one part.
 
         `size_of`: how many bytes a piece works on, asked where small ones may share a part.
         """
 
-    def ordered(self, columns: Sequence[str]) -> Self:
+    def ordered(self, columns: Sequence[str]) -> "Flow":
         """The rows sorted by columns, across all parts."""
 
-    def joined(self, other: Self, on: Sequence[str]) -> Self:
+    def joined(self, other: Any, on: Sequence[str]) -> "Flow":
         """Left outer join: each row with the further columns of the other's rows that are equal in `on`."""
 
-    def together(self, other: Self) -> Self:
+    def together(self, other: Any) -> "Flow":
         """The parts of both."""
 
-    def kept(self) -> AbstractContextManager[Self]:
+    def kept(self) -> AbstractContextManager["Flow"]:
         """The same, computed once however often it is requested."""
 
     def counted(self, columns: Sequence[str]) -> pa.Table:

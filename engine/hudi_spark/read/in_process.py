@@ -95,6 +95,10 @@ class StreamedFlow:
         self.stream()
         return self
 
+    def if_few(self) -> "StreamedFlow":
+        """The same: it is in this process."""
+        return self
+
     def map(self, work: Work, schema: pa.Schema) -> "StreamedFlow":
         """Each part as `work` returns it."""
 
@@ -319,6 +323,10 @@ class LocalFlow:
         """The same: a table can be read again."""
         return self
 
+    def if_few(self) -> "LocalFlow":
+        """The same: it is in this process."""
+        return self
+
     def map(self, work: Work, schema: pa.Schema) -> "LocalFlow":
         """Each part as `work` returns it."""
 
@@ -397,14 +405,15 @@ class InProcess:
         if isinstance(source, LocalFlow | StreamedFlow):
             return source
         rows = arrow_rows(source)
-        if isinstance(rows, pa.Table):
-            return LocalFlow(rows.schema, lambda: [rows], self._identify)
-        return stream_of(rows, self._identify)
+        return self.of_table(rows) if isinstance(rows, pa.Table) else stream_of(rows, self._identify)
+
+    def of_table(self, rows: pa.Table) -> LocalFlow:
+        """The rows of an Arrow table, in one part."""
+        return LocalFlow(rows.schema, lambda: [rows], self._identify)
 
     def query(self, storage: Storage, query: Query) -> LocalFlow:
         """The rows that a query of a table answers."""
-        rows = read_query(storage, query).rows
-        return LocalFlow(rows.schema, lambda: [rows], self._identify)
+        return self.of_table(read_query(storage, query).rows)
 
     def tasks(
         self,

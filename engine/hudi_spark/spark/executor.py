@@ -10,9 +10,10 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
-from hudi_spark.read import ROWS, UNKNOWN_BYTES, Query, TaskIdentity, Work, plan_query
+from hudi_spark.read import ROWS, UNKNOWN_BYTES, InProcess, LocalFlow, Query, TaskIdentity, Work, plan_query
 from hudi_spark.spark.queries import (
     BATCH_ROWS,
+    TASK_BYTES,
     arrow_schema,
     packed,
     run_on_spark,
@@ -62,6 +63,16 @@ _Task = TypeVar("_Task")
 Identify = Callable[[int], TaskIdentity]
 _Batches = Iterator[pa.RecordBatch]
 
+DRIVER_BYTES: Final = "spark.hudi.driver.bytes"
+"""The setting of a session: up to how many bytes of files and rows are worked on by the driver; 0 for none."""
+_ON_A_DRIVER: Final = 1 << 26
+# Rows in memory take about so many times the bytes of the files that they come from.
+_GROWTH: Final = 4
+# Of these Spark knows about how many bytes they give, by those of the files or rows below them.
+_SIZED: Final = frozenset(
+    ("Filter", "GlobalLimit", "LocalLimit", "LocalRelation", "LogicalRelation", "Project", "Range", "Sort", "Union")
+)
+_TOO_MUCH: Final = "spark.driver.maxResultSize"
 _LATEST_JOBS: Final = 16
 _ENDING_S: Final = 60.0
 _POLL_S: Final = 0.05
@@ -78,6 +89,7 @@ class SparkFlow:
     schema: pa.Schema
     identify: Identify | None = None
     work: "_Chain | None" = field(default=None, repr=False)
+    driver_bytes: int = 0
 
     @property
     def frame(self) -> "DataFrame":
@@ -95,6 +107,16 @@ class SparkFlow:
     def at_rest(self) -> "SparkFlow":
         """The same: a DataFrame can be computed again."""
         return self
+
+    def if_few(self) -> "SparkFlow | DriverFlow":
+        """The rows on the driver, in the order of their partitions, where Spark knows that they are few."""
+        if self.work is not None or not _is_sized(self.source, self.driver_bytes // _GROWTH):
+            return self
+        rows = _on_driver(self.source, self.schema)
+        if rows is None or rows.nbytes > self.driver_bytes:
+            return self
+        executor = OnSpark(self.source.sparkSession, self.identify, self.driver_bytes)
+        return DriverFlow(InProcess(self.identify).of_table(rows), executor)
 
     def map(self, work: Work, schema: pa.Schema) -> "SparkFlow":
         """Each partition as `work` returns it; partitions without rows are not worked on."""
@@ -130,14 +152,14 @@ class SparkFlow:
         """The rows sorted by columns: ranges of them in partitions."""
         return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
 
-    def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
+    def joined(self, other: "SparkFlow | DriverFlow", on: Sequence[str]) -> "SparkFlow":
         """Left outer join by columns that both have."""
         further = [one for one in other.schema if one.name not in on]
         frame = self.frame.join(other.frame, list(on), "left")
         schema = pa.schema([*self.schema, *further])
         return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
 
-    def together(self, other: "SparkFlow") -> "SparkFlow":
+    def together(self, other: "SparkFlow | DriverFlow") -> "SparkFlow":
         """The partitions of both."""
         return SparkFlow(self.frame.unionByName(other.frame), self.schema, self.identify)
 
@@ -162,30 +184,150 @@ class SparkFlow:
 
 
 @dataclass(frozen=True, slots=True)
+class DriverFlow:
+    """Few rows, in the driver's process, as long as what is done with them works on few bytes of files.
+
+    A job of Spark that sends rows through Python takes longer than all that is to be done with few.
+    """
+
+    local: LocalFlow
+    executor: "OnSpark"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of every part."""
+        return self.local.schema
+
+    @property
+    def is_spent(self) -> bool:
+        """Never: this is no stream."""
+        return False
+
+    @property
+    def frame(self) -> "DataFrame":
+        """The rows as a DataFrame."""
+        return self._spread.frame
+
+    @property
+    def _spread(self) -> SparkFlow:
+        return self.executor.of_table(self.local.gathered())
+
+    def at_rest(self) -> "DriverFlow":
+        """The same: the rows can be read again."""
+        return self
+
+    def if_few(self) -> "DriverFlow":
+        """The same."""
+        return self
+
+    def map(self, work: Work, schema: pa.Schema) -> "DriverFlow":
+        """Each part as `work` returns it."""
+        return self._with(self.local.map(work, schema))
+
+    def widened(self, fields: Sequence[pa.Field]) -> "DriverFlow":
+        """The rows with further columns, null everywhere."""
+        return self._with(self.local.widened(fields))
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "DriverFlow":
+        """The rows in one part."""
+        return self._with(self.local.shuffled(columns, parts))
+
+    def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> "SparkFlow | DriverFlow":
+        """The rows by the number in a column: in one part, or on Spark where the pieces work on many bytes."""
+        if self.executor.is_little(pieces, size_of):
+            return self._with(self.local.spread(column, pieces, size_of))
+        return self._spread.spread(column, pieces, size_of)
+
+    def ordered(self, columns: Sequence[str]) -> "DriverFlow":
+        """The rows sorted by columns."""
+        return self._with(self.local.ordered(columns))
+
+    def joined(self, other: "SparkFlow | DriverFlow", on: Sequence[str]) -> "SparkFlow | DriverFlow":
+        """Left outer join by columns that both have."""
+        if isinstance(other, DriverFlow):
+            return self._with(self.local.joined(other.local, on))
+        return self._spread.joined(other, on)
+
+    def together(self, other: "SparkFlow | DriverFlow") -> "SparkFlow | DriverFlow":
+        """The parts of both."""
+        if isinstance(other, DriverFlow):
+            return self._with(self.local.together(other.local))
+        return self._spread.together(other)
+
+    @contextmanager
+    def kept(self) -> "Iterator[DriverFlow]":
+        """The same: parts are kept anyway."""
+        yield self
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values."""
+        return self.local.counted(columns)
+
+    def gathered(self) -> pa.Table:
+        """All rows, as one table."""
+        return self.local.gathered()
+
+    def _with(self, local: LocalFlow) -> "DriverFlow":
+        return DriverFlow(local, self.executor)
+
+
+@dataclass(frozen=True, slots=True)
 class OnSpark:
-    """The executor that scales; `identify` replaces who Spark says that a task is, for tests."""
+    """The executor that scales; `identify` replaces who Spark says that a task is, for tests.
+
+    `driver_bytes`: up to how many bytes of files and rows are worked on by the driver itself.
+    """
 
     spark: "SparkSession"
     identify: Identify | None = None
+    driver_bytes: int = 0
 
-    def rows(self, source: Any) -> SparkFlow:
+    @classmethod
+    def of(cls, spark: "SparkSession") -> "OnSpark":
+        """As the session has it: its driver works on few bytes itself.
+
+        Where executors are threads of the driver's machine these are as many as Spark would give to a task for each
+        core, elsewhere fewer, whatever memory the driver has.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a setting that is no number of bytes.
+
+        """
+        given = spark.conf.get(DRIVER_BYTES, None)
+        if given is not None:
+            if not given.isdecimal():
+                message = f"{DRIVER_BYTES} is {given!r}"
+                raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint="give a number of bytes, 0 for none")
+            return cls(spark, None, int(given))
+        context = spark.sparkContext
+        local = context.master.startswith("local") and not context.master.startswith("local-cluster")
+        return cls(spark, None, TASK_BYTES * context.defaultParallelism if local else _ON_A_DRIVER)
+
+    def is_little(self, tasks: Sequence[_Task], size_of: Callable[[_Task], int] | None) -> bool:
+        """Whether tasks work on so few bytes that the driver carries them out."""
+        if not self.driver_bytes:
+            return False
+        return sum(map(size_of or _unknown, tasks)) <= self.driver_bytes
+
+    def rows(self, source: Any) -> SparkFlow | DriverFlow:
         """The rows of a DataFrame or an Arrow table; a flow as it is.
 
         Raises:
             HudiError: CONFIG_INVALID for anything else; streams are written by `write_arrow`.
 
         """
-        if isinstance(source, SparkFlow):
+        if isinstance(source, SparkFlow | DriverFlow):
             return source
         if isinstance(source, pa.Table):
-            return self._of_table(source)
+            few = source.nbytes <= self.driver_bytes
+            return DriverFlow(InProcess(self.identify).of_table(source), self) if few else self.of_table(source)
         from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
         if not isinstance(getattr(source, "schema", None), StructType):
             message = f"the rows are of type {type(source).__name__}"
             hint = "give a DataFrame or an Arrow table; write_arrow takes streams"
             raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
-        return SparkFlow(source, arrow_schema(source.schema), self.identify)
+        return SparkFlow(source, arrow_schema(source.schema), self.identify, None, self.driver_bytes)
 
     def query(self, storage: Storage, query: Query) -> SparkFlow:
         """The rows that a query of a table answers."""
@@ -198,12 +340,14 @@ class OnSpark:
         run: Callable[[_Task, TaskIdentity], pa.Table],
         schema: pa.Schema,
         size_of: Callable[[_Task], int] | None = None,
-    ) -> SparkFlow:
-        """A few for each Spark task; the descriptions go to each executor once.
+    ) -> SparkFlow | DriverFlow:
+        """A few for each Spark task; the descriptions go to each executor once. The driver runs those of few bytes.
 
         Spark knows no size of the rows, and so chooses joins when it has seen them: by the size of the numbers it would
         broadcast the keys of a whole table through the driver.
         """
+        if self.is_little(tasks, size_of):
+            return DriverFlow(InProcess(self.identify).tasks(tasks, run, schema, size_of), self)
         if not tasks:
             empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
             return SparkFlow(empty, schema, self.identify)
@@ -213,7 +357,7 @@ class OnSpark:
         flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
         return flow.map(_Described(described, run), schema)
 
-    def _of_table(self, table: pa.Table) -> SparkFlow:
+    def of_table(self, table: pa.Table) -> SparkFlow:
         """An Arrow table in partitions of Spark, without a Python object for a row."""
         wire = wire_schema(table.schema)
         batches = table.cast(wire).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
@@ -317,6 +461,39 @@ def _planned(frame: "DataFrame") -> "DataFrame":
         rows = frame._jdf.queryExecution().toRdd()  # noqa: SLF001 - PySpark has no public name for it
     planned = session._jsparkSession.internalCreateDataFrame(rows, frame._jdf.schema(), False)  # noqa: SLF001
     return DataFrame(planned, session)
+
+
+def _is_sized(frame: "DataFrame", most: int) -> bool:
+    """Whether Spark knows that a frame has no more than so many bytes, without having computed it."""
+    if not most:
+        return False
+    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - PySpark has no public name for it
+    return int(str(plan.stats().sizeInBytes())) <= most and _are_sized(plan)
+
+
+def _are_sized(plan: Any) -> bool:
+    children = plan.children()
+    below = (children.apply(number) for number in range(children.size()))
+    return plan.nodeName() in _SIZED and all(map(_are_sized, below))
+
+
+def _on_driver(frame: "DataFrame", schema: pa.Schema) -> pa.Table | None:
+    """All rows of a frame, in the order of its partitions, without a Python object for a row.
+
+    None where they are more than Spark gives to a driver, against what it knew of them.
+
+    Raises:
+        HudiError, UnsupportedFeature: what a task raised.
+
+    """
+    try:
+        with _typed_errors(frame.sparkSession):
+            batches = frame._collect_as_arrow()  # noqa: SLF001 - PySpark has no public name for it before 4.0
+    except Exception as error:
+        if _TOO_MUCH not in str(error):
+            raise
+        return None
+    return pa.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
 
 
 def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:

@@ -286,7 +286,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
-_MOST_BYTES: Final = 1 << 27
+TASK_BYTES: Final = 1 << 27
 # What is read while Spark starts a task, which costs up to a tenth of a second.
 _LEAST_BYTES: Final = 1 << 24
 # What a core reads in about a second: so much is not split further.
@@ -428,11 +428,11 @@ def packed_for(cores: int, tasks: Sequence[_Task], size_of: Callable[[_Task], in
     sizes = list(map(size_of, tasks))
     total = sum(sizes)
     share = total // cores if total <= _LITTLE_BYTES * cores else total // (2 * cores)
-    most = min(_MOST_BYTES, max(share, _LEAST_BYTES))
+    most = min(TASK_BYTES, max(share, _LEAST_BYTES))
     wanted = -(-total // most)
     # Tasks do not fill packs to the byte: a little more room leaves no small pack at the end.
     for part in range(32, 64):
-        packs = _filled(tasks, sizes, min(_MOST_BYTES, most * part // 32))
+        packs = _filled(tasks, sizes, min(TASK_BYTES, most * part // 32))
         if len(packs) <= wanted:
             break
     return packs

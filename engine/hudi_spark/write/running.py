@@ -214,9 +214,9 @@ class _Staging:
 
     def staged(self, rows: Flow) -> _Made:
         """The files of the write, and the file groups that it replaces."""
-        keyed = self._keyed(rows)
         if self._operation.bulk and not is_bucketed(self._state):
-            return self._bulk(keyed)
+            return self._bulk(self._keyed(rows))
+        keyed = self._keyed(rows.if_few())
         # What the source gives is computed once, and so is what the index says of it.
         with self._once(self._combined(keyed)) as rows_once, (found := self._tagged(rows_once)).rows.kept() as kept:
             counts = found.counted(kept)
