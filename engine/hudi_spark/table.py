@@ -444,7 +444,7 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            return Listing(validate_metadata_table(self._storage, OnSpark.of(self._spark)))
+            return Listing(validate_metadata_table(self._storage, OnSpark(self._spark)))
 
     def check(self, *, deep: bool = False) -> Listing[Violation]:
         """Every clause of the format that the table breaks, errors first; printed, one a line. Nothing is written.
@@ -459,7 +459,7 @@ class HudiTable(TableWrites):
 
         """
         with boundary(self._storage.base):
-            return Listing(check_table(self._storage, OnSpark.of(self._spark), deep=deep))
+            return Listing(check_table(self._storage, OnSpark(self._spark), deep=deep))
 
     def skipped(self) -> tuple[SkippedBytes, ...]:
         """Stretches of log files that are no blocks and that the jobs run so far skipped.

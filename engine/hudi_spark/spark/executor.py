@@ -66,6 +66,7 @@ _Batches = Iterator[pa.RecordBatch]
 DRIVER_BYTES: Final = "spark.hudi.driver.bytes"
 """The setting of a session: up to how many bytes of files and rows are worked on by the driver; 0 for none."""
 _ON_A_DRIVER: Final = 1 << 26
+_CORES: Final = 4
 # Rows in memory take about so many times the bytes of the files that they come from.
 _GROWTH: Final = 4
 # Of these Spark knows about how many bytes they give, by those of the files or rows below them.
@@ -286,8 +287,8 @@ class OnSpark:
     def of(cls, spark: "SparkSession") -> "OnSpark":
         """As the session has it: its driver works on few bytes itself.
 
-        Where executors are threads of the driver's machine these are as many as Spark would give to a task for each
-        core, elsewhere fewer, whatever memory the driver has.
+        Where executors are threads of the driver these are as many as Spark would give to a task for each core, of
+        four at most: Python's threads share one lock. Elsewhere they are fewer, whatever memory the driver has.
 
         Raises:
             HudiError: CONFIG_INVALID for a setting that is no number of bytes.
@@ -301,13 +302,15 @@ class OnSpark:
             return cls(spark, None, int(given))
         context = spark.sparkContext
         local = context.master.startswith("local") and not context.master.startswith("local-cluster")
-        return cls(spark, None, TASK_BYTES * context.defaultParallelism if local else _ON_A_DRIVER)
+        return cls(spark, None, TASK_BYTES * min(context.defaultParallelism, _CORES) if local else _ON_A_DRIVER)
 
     def is_little(self, tasks: Sequence[_Task], size_of: Callable[[_Task], int] | None) -> bool:
-        """Whether tasks work on so few bytes that the driver carries them out."""
+        """Whether tasks work on so few bytes that the driver carries them out; of unknown bytes it takes few tasks."""
         if not self.driver_bytes:
             return False
-        return sum(map(size_of or _unknown, tasks)) <= self.driver_bytes
+        if size_of is None:
+            return len(tasks) * UNKNOWN_BYTES <= min(self.driver_bytes, _ON_A_DRIVER)
+        return sum(map(size_of, tasks)) <= self.driver_bytes
 
     def rows(self, source: Any) -> SparkFlow | DriverFlow:
         """The rows of a DataFrame or an Arrow table; a flow as it is.
@@ -319,7 +322,7 @@ class OnSpark:
         if isinstance(source, SparkFlow | DriverFlow):
             return source
         if isinstance(source, pa.Table):
-            few = source.nbytes <= self.driver_bytes
+            few = self.driver_bytes and source.nbytes <= self.driver_bytes
             return DriverFlow(InProcess(self.identify).of_table(source), self) if few else self.of_table(source)
         from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
