@@ -9,6 +9,8 @@ from hudi_spark_adapter.executors import local_session
 spark = local_session("local cluster", "local-cluster[2,1,1024]")
 context = spark.sparkContext
 context.setLogLevel("ERROR")
+# Few rows would be written by the driver.
+spark.conf.set("spark.hudi.driver.bytes", "0")
 
 
 def rows(first: int, last: int, ts: int):
