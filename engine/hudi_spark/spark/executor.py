@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -111,9 +111,9 @@ class SparkFlow:
 
     def if_few(self) -> "SparkFlow | DriverFlow":
         """The rows on the driver, in the order of their partitions, where Spark knows that they are few."""
-        if self.work is not None or not _is_sized(self.source, self.driver_bytes // _GROWTH):
+        if not self.driver_bytes or not _is_sized(self.frame, self.driver_bytes // _GROWTH):
             return self
-        rows = _on_driver(self.source, self.schema)
+        rows = _on_driver(self.frame, self.schema)
         if rows is None or rows.nbytes > self.driver_bytes:
             return self
         executor = OnSpark(self.source.sparkSession, self.identify, self.driver_bytes)
@@ -123,7 +123,7 @@ class SparkFlow:
         """Each partition as `work` returns it; partitions without rows are not worked on."""
         before = self.work or _Chain(self.schema, ())
         chain = _Chain(before.schema, (*before.steps, (work, schema)))
-        return SparkFlow(self.source, schema, self.identify, chain)
+        return replace(self, schema=schema, work=chain)
 
     def widened(self, fields: Sequence[pa.Field]) -> "SparkFlow":
         """The rows with further columns, null everywhere; no Python worker is requested them."""
@@ -131,13 +131,13 @@ class SparkFlow:
 
         wire = spark_schema(wire_schema(pa.schema(fields)))
         nothing = {one.name: functions.lit(None).cast(one.dataType) for one in wire}
-        return SparkFlow(self.frame.withColumns(nothing), pa.schema([*self.schema, *fields]), self.identify)
+        return self._of(self.frame.withColumns(nothing), pa.schema([*self.schema, *fields]))
 
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "SparkFlow":
         """The rows by the hash of some columns, in as many partitions as requested or as the session sees fit."""
         names = [f"`{name}`" for name in columns]
         frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
-        return SparkFlow(frame, self.schema, self.identify)
+        return self._of(frame)
 
     def spread(self, column: str, pieces: Sequence[_Task], size_of: Callable[[_Task], int]) -> "SparkFlow":
         """The rows by the number in a column: each number's in one partition, few numbers in each."""
@@ -147,29 +147,29 @@ class SparkFlow:
         count = max(len(packed(self.source.sparkSession, pieces, size_of)), 1)
         salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
         salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
-        return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
+        return self._of(self.frame.repartition(count, salted))
 
     def ordered(self, columns: Sequence[str]) -> "SparkFlow":
         """The rows sorted by columns: ranges of them in partitions."""
-        return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
+        return self._of(self.frame.sort(*(f"`{name}`" for name in columns)))
 
     def joined(self, other: "SparkFlow | DriverFlow", on: Sequence[str]) -> "SparkFlow":
         """Left outer join by columns that both have."""
         further = [one for one in other.schema if one.name not in on]
         frame = self.frame.join(other.frame, list(on), "left")
         schema = pa.schema([*self.schema, *further])
-        return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
+        return self._of(frame.select(*(f"`{name}`" for name in schema.names)), schema)
 
     def together(self, other: "SparkFlow | DriverFlow") -> "SparkFlow":
         """The partitions of both."""
-        return SparkFlow(self.frame.unionByName(other.frame), self.schema, self.identify)
+        return self._of(self.frame.unionByName(other.frame))
 
     @contextmanager
     def kept(self) -> "Iterator[SparkFlow]":
         """The same rows, stored by the executors when they are first computed; shuffles before them run at once."""
         stored = _planned(self.frame).persist()
         try:
-            yield SparkFlow(stored, self.schema, self.identify)
+            yield self._of(stored)
         finally:
             stored.unpersist()
 
@@ -182,6 +182,10 @@ class SparkFlow:
     def gathered(self) -> pa.Table:
         """All rows, on the driver: one job."""
         return _collected(self.frame, self.schema)
+
+    def _of(self, frame: "DataFrame", schema: pa.Schema | None = None) -> "SparkFlow":
+        """The rows of another frame, with no work left to be done on them."""
+        return replace(self, source=frame, schema=schema or self.schema, work=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +339,8 @@ class OnSpark:
     def query(self, storage: Storage, query: Query) -> SparkFlow:
         """The rows that a query of a table answers."""
         plan = plan_query(storage, query)
-        return SparkFlow(run_on_spark(self.spark, plan, storage, _unreported), plan.schema, self.identify)
+        rows = run_on_spark(self.spark, plan, storage, _unreported)
+        return SparkFlow(rows, plan.schema, self.identify, None, self.driver_bytes)
 
     def tasks(
         self,
@@ -468,13 +473,13 @@ def _planned(frame: "DataFrame") -> "DataFrame":
 
 def _is_sized(frame: "DataFrame", most: int) -> bool:
     """Whether Spark knows that a frame has no more than so many bytes, without having computed it."""
-    if not most:
-        return False
     plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - PySpark has no public name for it
     return int(str(plan.stats().sizeInBytes())) <= most and _are_sized(plan)
 
 
 def _are_sized(plan: Any) -> bool:
+    if plan.nodeName() == "InMemoryRelation":
+        return bool(plan.cacheBuilder().isCachedColumnBuffersLoaded())
     children = plan.children()
     below = (children.apply(number) for number in range(children.size()))
     return plan.nodeName() in _SIZED and all(map(_are_sized, below))

@@ -226,7 +226,7 @@ class _Staging:
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
             self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)
-            named = found.of(kept)
+            named = found.of(kept.if_few())
             routed = named.map(Routing(routes), pa.schema([*named.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, routes.targets, partial(bytes_to_write, storage=self._state.storage))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
