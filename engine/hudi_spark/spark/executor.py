@@ -472,8 +472,14 @@ def _planned(frame: "DataFrame") -> "DataFrame":
 
 
 def _is_sized(frame: "DataFrame", most: int) -> bool:
-    """Whether Spark knows that a frame has no more than so many bytes, without having computed it."""
-    plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - PySpark has no public name for it
+    """Whether Spark knows that a frame has no more than so many bytes, without having computed it.
+
+    Raises:
+        HudiError, UnsupportedFeature: what literal rows raised, which Spark computes when it plans.
+
+    """
+    with _typed_errors(frame.sparkSession):
+        plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - PySpark has no public name for it
     return int(str(plan.stats().sizeInBytes())) <= most and _are_sized(plan)
 
 
