@@ -743,8 +743,10 @@ def overwrite_then_insert(case: WritingCase) -> None:
     """What replaced file groups leaves those that come later alone; nothing in place of all rows leaves none.
 
     Given a city that was overwritten.
-    When an insert adds a ride to it, the table is overwritten with no rows, and a ride comes again.
-    Then the rides of the overwrite and of the insert are there, then none is, and at last the one.
+    When an insert adds a ride to it, the table is overwritten with no rows, and rides come again; an overwrite brings
+    one ride in two cities, of which a global index combines the later one.
+    Then the rides of the overwrite and of the insert are there, then none is, and those that came again; at last the
+    other city is as it was.
     """
     with_rides(case)
     case.write("insert_overwrite", rides(20, ("r01",)))
@@ -753,6 +755,10 @@ def overwrite_then_insert(case: WritingCase) -> None:
     case.write("insert_overwrite_table", [])
     case.state()
     case.write("upsert", rides(40, ("r11",)))
+    case.state()
+    case.write("insert", rides(45, ("r02",)))
+    combining = {**_GLOBAL, "hoodie.combine.before.insert": "true"}
+    case.write("insert_overwrite", [ride("r01", 50), ride("r01", 60, city="lima")], configs=combining)
     case.state()
 
 
