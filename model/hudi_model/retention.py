@@ -99,11 +99,7 @@ def instant_of_log(path: str) -> InstantTime | None:
 
 
 def refuse_absent(
-    view: View,
-    slices: tuple[FileSlice, ...],
-    named: Iterable[tuple[GroupId, InstantTime, str]],
-    reason: Reason,
-    clause: str,
+    view: View, slices: Iterable[FileSlice], named: Iterable[tuple[GroupId, InstantTime, str]], why: Reason, clause: str
 ) -> None:
     """Nothing, unless storage lacks a file that is named and not older than the base file its group is read from.
 
@@ -119,7 +115,7 @@ def refuse_absent(
         if path not in removed_files(view.table.timeline):
             if path in planned_removals(view.table.timeline):
                 raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, "a clean that has not completed deleted it")
-            raise Rejection(reason, clause, path, "the timeline names it, storage lacks it")
+            raise Rejection(why, clause, path, "the timeline names it, storage lacks it")
         if view.read_time is not None:
             detail = f"as of {view.read_time}: a clean deleted the file"
             raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, detail)
@@ -170,9 +166,8 @@ def planned_removals(timeline: Timeline) -> frozenset[str]:
     Clauses: CN-009, RD-014.
     """
     done = {one.requested for one in completed_actions(timeline, Action.CLEAN)}
-    plans = (
-        one.content for one in timeline.entries if one.requested not in done and isinstance(one.content, CleanPlan)
-    )
+    pending = (one.content for one in timeline.entries if one.requested not in done)
+    plans = (one for one in pending if isinstance(one, CleanPlan))
     return frozenset(f"{partition}/{name}" if partition else name for one in plans for partition, name in one.files)
 
 

@@ -13,7 +13,7 @@ from hashlib import md5
 from itertools import pairwise
 from typing import TypeAlias
 
-from hudi_model.actions import State
+from hudi_model.actions import Action, State
 from hudi_model.effects import new_file_id
 from hudi_model.files import Damaged, GroupId, Record, valid_records
 from hudi_model.keys import java_hash, key_of
@@ -32,6 +32,7 @@ from hudi_model.partitions import key_generator, own_path, record_key
 from hudi_model.reading import base_rows, read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import ADDS, REPLACES, Operation, Write, number, setting, switch
+from hudi_model.retention import groups_of
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.tables import RELEASED, BucketRules, HashRing, Reading, Readings, View, replaced_groups
@@ -220,12 +221,16 @@ def insert_group(view: View, write: Write, partition: str) -> GroupId:
 
 
 def groups_with_room(view: View) -> tuple[GroupId, ...]:
-    """The file groups that may take new keys: those without logs.
+    """The file groups that may take new keys: those without logs, which nothing that waits is to replace.
 
-    Clauses: OW-012.
+    Clauses: OW-011, OW-012.
     """
     logged = {group_of(one) for one in snapshot_slices(view) if one.log_files}
-    return tuple(one for one in committed_groups(view) if one not in logged)
+    kinds = Action.CLUSTERING, Action.REPLACE_COMMIT
+    pending = [one for one in view.timeline.instants if one.state is not State.COMPLETED and one.action in kinds]
+    waits = {one.requested for one in pending}
+    held = {group for one in view.timeline.entries if one.requested in waits for group in groups_of(one.content)}
+    return tuple(one for one in committed_groups(view) if one not in logged | held)
 
 
 def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:

@@ -11,14 +11,13 @@ from hudi_model.files import FileSlice, GroupId
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import configured_effects, with_metadata
-from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
 from hudi_model.schemas import table_schema, versions_by_id
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, native_logs_of, placing, stored_row, unplacing
 from hudi_model.tables import RELEASED, Readings, SchemaFile, Table, View, open_table, view_at
-from hudi_model.tagging import BUCKETED, committed_groups, first_rings, index_kind, tagged
+from hudi_model.tagging import BUCKETED, committed_groups, first_rings, incoming, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
 
@@ -164,7 +163,7 @@ def replaced(view: View, write: Write) -> frozenset[GroupId]:
 
     Clauses: OW-018.
     """
-    rows = (own_path(row, view.configuration) for row in write.request.rows)
+    rows = (partition for partition, _ in incoming(view, write))
     groups = frozenset(committed_groups(view))
     match write.request.operation:
         case Operation.INSERT_OVERWRITE_TABLE:

@@ -159,13 +159,26 @@ def test_versions_of_a_key_in_one_input_are_combined_first(tmp_path: Path):
     assert [key for key in table.ids() if key == "k1"] == ["k1", "k1"]
 
 
+_INDEXES = (
+    {},
+    {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"},
+    {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"},
+)
+
+
+@pytest.mark.parametrize("index", _INDEXES, ids=["simple", "buckets", "ring"])
 @pytest.mark.parametrize(("policy", "expected"), [("none", 4), ("drop", 3), ("fail", None)])
-def test_keys_that_are_there_meet_the_policy_for_inserts(tmp_path: Path, policy: str, expected: int | None):
-    """Kept beside each other, left out, or the insert refused and nothing changed."""
-    table = Written(tmp_path)
-    table.write("upsert", rows([1, 2]))
+def test_keys_that_are_there_meet_the_policy_for_inserts(
+    tmp_path: Path, policy: str, expected: int | None, index: dict[str, str]
+):
+    """Kept beside each other, left out, or the insert refused and nothing changed, whatever finds their file groups."""
+    kind = "MERGE_ON_READ" if "hoodie.index.bucket.engine" in index else "COPY_ON_WRITE"
+    table = Written(tmp_path, table_type=kind)
+    table.write("upsert", rows([1, 2]), configs=index)
     before = table.files()
-    configs = {"hoodie.datasource.insert.dup.policy": policy}
+    configs = {"hoodie.datasource.insert.dup.policy": policy, **index}
+    if policy == "none" and "MERGE" in kind:
+        expected = 3  # a log takes both for one
     if expected is None:
         with pytest.raises(HudiError, match="the table holds"):
             table.write("insert", rows([2, 3]), configs=configs)
@@ -173,6 +186,18 @@ def test_keys_that_are_there_meet_the_policy_for_inserts(tmp_path: Path, policy:
     else:
         table.write("insert", rows([2, 3]), configs=configs)
         assert len(table.ids()) == expected
+
+
+@pytest.mark.parametrize("index", [{}, {"hoodie.index.type": "BLOOM"}, _INDEXES[1]], ids=["simple", "bloom", "buckets"])
+@pytest.mark.parametrize("policy", ["drop", "fail"])
+def test_a_key_that_a_log_has_deleted_is_a_new_one(tmp_path: Path, index: dict[str, str], policy: str):
+    """An insert that leaves known keys out, or refuses them, brings it back, and brings it once."""
+    table = Written(tmp_path, table_type="MERGE_ON_READ")
+    for _ in range(2):
+        table.write("bulk_insert", rows([1, 2]), configs=index)
+    table.write("delete", rows([2]), configs=index)
+    table.write("insert", rows([2, 3]), configs={"hoodie.datasource.insert.dup.policy": policy, **index})
+    assert [key for key in table.ids() if key != "k1"] == ["k2", "k3"]
 
 
 def test_small_files_are_filled_up_and_large_inputs_split(tmp_path: Path):

@@ -14,6 +14,7 @@ from hudi_spark.keys.stored_keys import stored_rule
 from hudi_spark.keys.tagging import looks_twice, tagged
 from hudi_spark.keys.tags import (
     BASE_INSTANT,
+    DELETED,
     FILE_ID,
     KEY_FIELD,
     MOVED,
@@ -21,6 +22,7 @@ from hudi_spark.keys.tags import (
     PARTITION_PATH,
     POSITION,
     RECORD_KEY,
+    SLICE,
     TAG_FIELDS,
     MissingIndexWarning,
     Tagged,
@@ -35,6 +37,7 @@ __all__ = [
     "BASE_INSTANT",
     "BUCKET_DIGITS",
     "CLASSES",
+    "DELETED",
     "FILE_ID",
     "KEY_FIELD",
     "MOVED",
@@ -42,6 +45,7 @@ __all__ = [
     "PARTITION_PATH",
     "POSITION",
     "RECORD_KEY",
+    "SLICE",
     "TAG_FIELDS",
     "TIME_PREFIX",
     "GeneratorKind",

@@ -229,7 +229,7 @@ def _of_new_keys(rows: pa.Table, routes: Routes) -> pa.Array:
     return pa.array(found, pa.int32())
 
 
-_INDEX: Final = "hoodie.index.type"
+INDEX_TYPE: Final = "hoodie.index.type"
 _BUCKET: Final = "BUCKET"
 
 
@@ -238,7 +238,7 @@ def is_bucketed(state: WriterState) -> bool:
 
     Clauses: OW-022.
     """
-    return state.options.text(_INDEX) == _BUCKET
+    return state.options.text(INDEX_TYPE) == _BUCKET
 
 
 def groups_of(state: WriterState, context: WriteContext) -> Groups:

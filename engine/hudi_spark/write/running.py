@@ -19,7 +19,6 @@ from hudi_format.errors import FormatError
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.keys import (
-    FILE_ID,
     PARTITION_PATH,
     RECORD_KEY,
     TAG_FIELDS,
@@ -45,6 +44,7 @@ from hudi_spark.write.planning import (
     statement_of,
 )
 from hudi_spark.write.routing import (
+    INDEX_TYPE,
     TARGET,
     TARGET_FIELD,
     Routes,
@@ -56,7 +56,7 @@ from hudi_spark.write.routing import (
     sizing_of,
     state_for_tags,
 )
-from hudi_spark.write.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
+from hudi_spark.write.tasks import BulkWriting, Combining, Keying, Known, NewKeys, Routing, WritingTargets
 from hudi_spark.write.transaction import Staged, Transaction, groups_in, missing_partitions, replaced_by
 
 _PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
@@ -220,7 +220,6 @@ class _Staging:
         # What the source gives is computed once, and so is what the index says of it.
         with self._once(self._combined(keyed)) as rows_once, (found := self._tagged(rows_once)).rows.kept() as kept:
             counts = found.counted(kept)
-            self._refuse_duplicates(counts)
             routes = self._routes(counts)
             partitions = counts.column(PARTITION_PATH).to_pylist()
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
@@ -256,7 +255,8 @@ class _Staging:
 
     def _once(self, rows: Flow) -> AbstractContextManager[Flow]:
         """The rows for an index that may look at them twice; one that does not leaves keeping to the tagged rows."""
-        return rows.kept() if self._looks_up and looks_twice(self._state) else nullcontext(rows)
+        twice = looks_twice(self._state) or self._policy != "none"
+        return rows.kept() if self._looks_up and twice else nullcontext(rows)
 
     @property
     def _policy(self) -> str:
@@ -277,6 +277,10 @@ class _Staging:
         if not self._looks_up:
             return Tagged(rows.widened(TAG_FIELDS))
         state = state_for_tags(self._state, self._operation)
+        if self._policy != "none":
+            rows = self._of_new_keys(rows, state)
+            if not is_bucketed(state):
+                return Tagged(rows.widened(TAG_FIELDS))
         found = tagged(
             rows,
             state,
@@ -284,24 +288,32 @@ class _Staging:
             self._context.requested,
             self._context.place.effects,
             missing=self._context.missing,
-            staying=not self._operation.tags or self._operation.deletes,
+            staying=self._operation.deletes,
         )
-        if self._operation.deletes:
-            return Tagged(found.named().map(Known(), schema))
-        if self._policy == "drop":
-            return Tagged(found.named().map(Known(wanted=False), schema))
-        return found
+        return Tagged(found.named().map(Known(), schema)) if self._operation.deletes else found
 
-    def _refuse_duplicates(self, counts: pa.Table) -> None:
-        """Clauses: DM-001."""
-        if self._policy != "fail":
-            return
-        known = counts.filter(pc.is_valid(counts.column(FILE_ID)))
-        if known.num_rows and not is_bucketed(self._state):
-            rows = pc.sum(known.column("rows")).as_py()
-            message = f"{rows} of the rows have keys that the table holds"
+    def _of_new_keys(self, rows: Flow, state: WriterState) -> Flow:
+        """Rows whose keys the table lacks; a bucket is that of a key whether the key is there or not: files are asked.
+
+        Raises:
+            HudiError: CONFIG_INVALID where the others are refused.
+
+        Clauses: DM-001, OW-022.
+
+        """
+        if is_bucketed(state):
+            options = replace(state.options, values={**state.options.values, INDEX_TYPE: "SIMPLE"})
+            state = replace(state, options=options)
+        found = tagged(rows, state, self._executor, self._context.requested, staying=True).rows
+        names = tuple(rows.schema.names)
+        if self._policy == "drop":
+            return found.map(NewKeys(names), rows.schema)
+        counts = found.map(NewKeys(names, wanted=False), rows.schema).counted([PARTITION_PATH])
+        if known := pc.sum(counts.column("rows")).as_py():
+            message = f"{known} of the rows have keys that the table holds"
             hint = "upsert them, or let hoodie.datasource.insert.dup.policy=drop leave them out"
             raise HudiError(Reason.CONFIG_INVALID, "DM-001", message, hint=hint)
+        return rows
 
     def _routes(self, counts: pa.Table) -> Routes:
         fills = self._operation.replaces == "nothing"

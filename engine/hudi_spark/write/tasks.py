@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,11 +21,13 @@ from hudi_spark.files import (
 )
 from hudi_spark.keys import (
     BASE_INSTANT,
+    DELETED,
     FILE_ID,
     MOVED,
     PARTITION_PATH,
     POSITION,
     RECORD_KEY,
+    SLICE,
     KeyGenerator,
     brought_keys,
 )
@@ -149,18 +152,38 @@ class Combining:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Only the rows whose key a file group holds: what is not there need not be deleted; or only the others.
+    """Only the rows whose key a file group holds: what is not there need not be deleted.
 
     Clauses: OW-013.
     """
 
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The rows of the part that are wanted."""
+        del identity
+        return rows.filter(pc.is_valid(rows.column(FILE_ID)))
+
+
+@dataclass(frozen=True, slots=True)
+class NewKeys:
+    """Of rows with places, or with tags, those whose key the table lacks, or only the others, in their own columns.
+
+    A key that logs have deleted is new; it comes once for each of its places.
+
+    Clauses: DM-001.
+    """
+
+    names: tuple[str, ...]
     wanted: bool = True
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The rows of the part that are wanted."""
         del identity
-        known = pc.is_valid(rows.column(FILE_ID))
-        return rows.filter(known if self.wanted else pc.invert(known))
+        known = pc.is_valid(rows.column(SLICE if SLICE in rows.column_names else FILE_ID))
+        if DELETED in rows.column_names:
+            known = pc.and_not(known, pc.fill_null(rows.column(DELETED), fill_value=False))
+        found = rows.filter(pc.invert(known) if self.wanted else known).select(self.names)
+        _, firsts = np.unique(found.column(SEQUENCE).to_numpy(), return_index=True)
+        return found.take(firsts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,14 @@ def change_rows(pattern: str, change: Callable[[pa.Table], pa.Table]) -> Damage:
 
 
 def copy(pattern: str, target: str) -> Damage:
-    """Copy the one file that a glob finds to another name in its folder."""
-    return _to_each(pattern, lambda path: (path.parent / target).write_bytes(path.read_bytes()))
+    """Copy the one file that a glob finds to another name in its folder, or in one beside it, which may be new."""
+
+    def edit(path: Path) -> None:
+        copied = path.parent / target
+        copied.parent.mkdir(exist_ok=True)
+        copied.write_bytes(path.read_bytes())
+
+    return _to_each(pattern, edit)
 
 
 def move(pattern: str, target: str) -> Damage:

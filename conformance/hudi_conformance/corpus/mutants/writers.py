@@ -288,6 +288,20 @@ def _groups_with_logs_are_filled(_: Function) -> Function:
     return committed_groups
 
 
+@mutant(
+    "clustered-groups-are-filled",
+    "OW-012 OW-011",
+    "New keys go to groups that a clustering is to replace.",
+    "tagging.groups_with_room",
+)
+def _clustered_groups_are_filled(_: Function) -> Function:
+    def with_room(view: View) -> tuple[GroupId, ...]:
+        logged = {group_of(one) for one in snapshot_slices(view) if one.log_files}
+        return tuple(one for one in committed_groups(view) if one not in logged)
+
+    return with_room
+
+
 @mutant("filled-groups-are-logged", "OW-012", "New keys of a small file go to a log.", "writers.takes_new_keys")
 def _filled_groups_are_logged(_: Function) -> Function:
     return lambda _view, change: not change.found

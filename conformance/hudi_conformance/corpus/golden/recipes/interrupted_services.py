@@ -178,8 +178,12 @@ _BY_VERSIONS: Final = "KEEP_LATEST_FILE_VERSIONS"
 
 @golden("v9/cow_interrupted_clean", "A clean died between two files", copy_on_write(9), also=(6, 8))
 def interrupted_clean(table: GoldenTable) -> None:
-    """Four writes; a clean that counts versions is inflight and has removed the first of the files of its plan."""
+    """Four writes; a clean that counts versions is inflight and has removed the first of the files of its plan.
+
+    A metadata table lists all of them.
+    """
     table.insert(second(1), fleet(10))
+    table.keep_indexes()
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.upsert(second(3), rides(30, ("r01", "r12")))
     table.upsert(second(4), rides(40, ("r02",)))

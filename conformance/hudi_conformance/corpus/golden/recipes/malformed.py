@@ -290,7 +290,7 @@ def properties_backup(table: GoldenTable) -> None:
 
 @golden("v6/mor_foreign_files", "Files that are no part of the format", merge_on_read(6), also=(8, 9))
 def foreign_files(table: GoldenTable) -> None:
-    """Side files, markers, notes and a stray commit file inside a partition lie about."""
+    """Side files, markers, notes, a stray commit file inside a partition and a folder of copies lie about."""
     written = _updates(table)
     table.upsert(second(3), rides(5, ("r02", "r12"), rider="late"))
     table.damage(corruption.write(f"oslo/.{written.log_files[0].name}.crc", b"crc!"))
@@ -301,9 +301,12 @@ def foreign_files(table: GoldenTable) -> None:
     table.damage(corruption.write(f"oslo/{second(9)}.commit"))
     table.damage(corruption.write(".hoodie/hoodie.properties.tmp", b"\x00"))
     table.damage(corruption.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))
-    table.snapshot("snapshot", "they change nothing", "SL-006 TL-021", "event-time-ignores-ordering")
+    base = table.base_files[0]
+    table.damage(corruption.copy(data_path(base), f"../copies/{base.name}"))
+    table.snapshot("snapshot", "they change nothing", "SL-006 SL-020 TL-021", "event-time-ignores-ordering")
     table.instants("timeline", "they are no instants", "TL-021", "lowest-state-rules")
-    table.slices("slices", "a side file is no log, even of a file of another folder", "SL-006", "side-files-are-data")
+    meaning = "a side file is no log, even of a file of another folder, and a folder without metafile no partition"
+    table.slices("slices", meaning, "SL-006 SL-020", "side-files-are-data")
 
 
 @golden("v9/bad_block_type", "A block of a type that no text knows", merge_on_read(9))

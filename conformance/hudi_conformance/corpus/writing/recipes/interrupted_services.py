@@ -7,12 +7,14 @@ from hudi_conformance.corpus.golden.recipes.interrupted_services import CLEAN, D
 from hudi_conformance.corpus.golden.rides import ride, rides, second
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.indexings import LISTED
+from hudi_conformance.corpus.writing.recipes.typed_tables import KEPT
 from hudi_conformance.corpus.writing.registry import RecipeFunction, writing
 from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.shapes import VERSIONS as TABLE_VERSIONS
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK}
+_LISTED: Final = {**SHARED, **{key: value for key, value in KEPT.items() if "metadata" in key}}
 _EAGER: Final = {**ALONE, "hoodie.clean.failed.writes.policy": "EAGER"}
 
 
@@ -209,21 +211,25 @@ def _foreseen(case: WritingCase) -> None:
     case.query("check_table")
 
 
-@of_each_version("clean", "cow_interrupted_clean", "CN-012 CN-009", "clean-leaves-a-planned-file")
+@of_each_version("clean", "cow_interrupted_clean", "CN-012 CN-009 MT-005", "clean-leaves-a-planned-file", _LISTED)
 def clean(case: WritingCase) -> None:
     """A clean that died between two files is carried out again, and reports all planned files.
 
-    Given a clean that has removed one of the files of its plan.
+    Given a clean that has removed one of the files of its plan, all of which the metadata table lists.
     When another process carries the plan out, and rides are then changed.
-    Then all planned files are gone; a time that needs one is refused, whichever attempt took it.
+    Then all planned files are gone, from the metadata table too; a time that needs one is refused, whichever attempt
+    took it.
     """
-    case.execute(CLEAN, SHARED)
+    case.execute(CLEAN)
     case.state()
+    case.sound()
     case.query("read_as_of", instant=second(1.7), reject="RANGE_NOT_RETAINED")
     _sound(case)
 
 
-@of_each_version("clean_before_another", "cow_interrupted_clean", "CN-006 CN-012", "cleans-planned-beside-each-other")
+@of_each_version(
+    "clean_before_another", "cow_interrupted_clean", "CN-006 CN-012", "cleans-planned-beside-each-other", _LISTED
+)
 def clean_before_another(case: WritingCase) -> None:
     """No other clean is planned while one that died waits.
 
@@ -231,9 +237,9 @@ def clean_before_another(case: WritingCase) -> None:
     When another process plans a clean, carries the first one out, and plans again.
     Then nothing is planned beside the one that waits.
     """
-    case.schedule("clean", {**SHARED, **VERSIONS})
+    case.schedule("clean", VERSIONS)
     case.timeline()
-    case.execute(CLEAN, SHARED)
+    case.execute(CLEAN)
     case.timeline()
     case.snapshot()
     case.query("check_table")

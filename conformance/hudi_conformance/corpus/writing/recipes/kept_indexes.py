@@ -83,10 +83,13 @@ def _crashed_writer(case: WritingCase) -> None:
     """What a writer that died has committed to the metadata table alone is taken back there.
 
     Given an indexed table, and a delete whose metadata is committed and which never completed.
-    When it is rolled back, an upsert comes, and the deleted rides are updated.
+    When an upsert comes that may compact the metadata table, the delete is rolled back, another upsert comes, and the
+    deleted rides are updated.
     Then filters find the rides that it would have deleted, before and after.
     """
     case.filtered(["id", "in", ["r02", "r12", "r03"]])
+    case.write("upsert", [ride("r01", 30)], configs=_COMPACTED)
+    case.filtered(["id", "in", ["r02", "r12", "r01"]])
     case.service("rollback", instant=second(3))
     query_filters(case, ["id", "in", ["r02", "r12"]])
     case.write("upsert", [ride("r01", 40, rider="moved"), ride("new", 40)])
@@ -147,7 +150,7 @@ for _version in (6, 8, 9):
     writing(
         f"indexes/crashed_writer_v{_version}",
         shapes((_version,), (MOR,), configs=SHARED),
-        f"MT-006 RB-001 RB-011 {_CLAUSES}",
+        f"MT-006 MT-015 RB-001 RB-011 {_CLAUSES}",
         "metadata-never-updated",
         begins_with=f"v{_version}/mor_metadata_uncommitted",
     )(_crashed_writer)

@@ -1,6 +1,7 @@
 """Keys that inserts left in several places, and new keys that go to file groups which are there."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import shapes
@@ -150,6 +151,28 @@ def beside_a_planned_compaction(case: WritingCase) -> None:
     case.execute(plan, COMPACTION_DUE)
     case.write("upsert", [ride("r05", 50), ride("r03", 50)], configs=_FILLS)
     case.state()
+
+
+@writing("small_files/beside_a_planned_clustering", shapes(), "OW-012 OW-011 CL-004", "clustered-groups-are-filled")
+def beside_a_planned_clustering(case: WritingCase) -> None:
+    """What a clustering that waits is to replace takes no new keys.
+
+    Given two cities of two small groups each, and a plan to cluster them.
+    When an insert and an upsert that may fill small files bring new rides of both cities, and the plan is carried out.
+    Then each ride is there once, the new ones in groups of their own.
+    """
+    case.create()
+    for keys in (("r01", "r11"), ("r02", "r12")):
+        case.write("insert", rides(10, keys))
+    plan = case.schedule("clustering", CLUSTERING_DUE)
+    case.write("insert", [ride("r03", 20), ride("r13", 20)], configs=_FILLS)
+    case.state()
+    # Whether a group that an update goes to is filled up as well is the writer's choice.
+    case.write("upsert", [ride("r04", 30), ride("r14@lima", 30), ride("r03", 30)], configs=_FILLS)
+    case.snapshot()
+    case.execute(plan, CLUSTERING_DUE)
+    case.snapshot()
+    case.timeline()
 
 
 @writing("small_files/bulk_insert", shapes(versions=(6, 9)), "OW-012", "bulk-inserts-fill-small-files")

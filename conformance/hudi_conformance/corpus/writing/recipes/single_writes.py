@@ -505,7 +505,7 @@ def buckets(case: WritingCase) -> None:
     """A bucket index finds the file group of a key by its hash.
 
     Given rides written into four buckets a city, or into as many as the first rule says whose pattern is in its path.
-    When upserts change some and add others, and the table is overwritten.
+    When upserts change some and add others, these are changed, too, and the table is overwritten.
     Then each is in the file group of its bucket, and no bucket has two; afterwards the rides of the overwrite are
     there.
     """
@@ -518,11 +518,36 @@ def buckets(case: WritingCase) -> None:
         case.write("upsert", rides(15, ("r01", "año-15")), configs=BUCKETS)
         case.slices()
     case.write("upsert", rides(20, ("r01", "🚲-16", "fähre-05")), configs=BUCKETS)
+    case.write("upsert", rides(30, ("r04", "r05", "r12", "🚲-16", "fähre-05")), configs=BUCKETS)
+    case.write("upsert", rides(40, ("r04", "r05", "r12")), configs=BUCKETS)
     case.snapshot()
     if not case.is_mor:
         case.slices()
     case.write("insert_overwrite_table", rides(5, ("r02", "r04", "r12")), configs=BUCKETS)
     case.state()
+
+
+@writing(
+    "single/new_keys_of_buckets",
+    (*shapes((6, 9), (COW,)), *shapes((8, 9), (MOR,))),
+    "OW-022 DM-001",
+    "new-bucket-group-each-time",
+)
+def new_keys_of_buckets(case: WritingCase) -> None:
+    """A bucket is that of a key whether the key is there or not.
+
+    Given rides written into two buckets a city.
+    When an insert that leaves known keys out brings new ones, and an upsert changes old and new ones.
+    Then the new rides are there, and each ride once.
+    """
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+    case.create()
+    case.write(_opening(case), rides(10, ("r01", "r02", "r03", "r11")), configs=buckets)
+    new = ("r04", "r05", "r06", "r12")
+    case.write("insert", rides(10, new), configs={**buckets, "hoodie.datasource.write.insert.drop.duplicates": "true"})
+    case.snapshot()
+    case.write("upsert", rides(30, ("r01", *new)), configs=buckets)
+    case.snapshot()
 
 
 @writing(
@@ -718,8 +743,10 @@ def overwrite_then_insert(case: WritingCase) -> None:
     """What replaced file groups leaves those that come later alone; nothing in place of all rows leaves none.
 
     Given a city that was overwritten.
-    When an insert adds a ride to it, the table is overwritten with no rows, and a ride comes again.
-    Then the rides of the overwrite and of the insert are there, then none is, and at last the one.
+    When an insert adds a ride to it, the table is overwritten with no rows, and rides come again; an overwrite brings
+    one ride in two cities, of which a global index combines the later one.
+    Then the rides of the overwrite and of the insert are there, then none is, and those that came again; at last the
+    other city is as it was.
     """
     with_rides(case)
     case.write("insert_overwrite", rides(20, ("r01",)))
@@ -728,6 +755,10 @@ def overwrite_then_insert(case: WritingCase) -> None:
     case.write("insert_overwrite_table", [])
     case.state()
     case.write("upsert", rides(40, ("r11",)))
+    case.state()
+    case.write("insert", rides(45, ("r02",)))
+    combining = {**_GLOBAL, "hoodie.combine.before.insert": "true"}
+    case.write("insert_overwrite", [ride("r01", 50), ride("r01", 60, city="lima")], configs=combining)
     case.state()
 
 
@@ -753,7 +784,7 @@ def partition_letters(case: WritingCase) -> None:
     else:
         case.shows(kills="backslashes-make-folders")
     many = [{**ride(f"p{number}", 10), "city": city} for number, city in enumerate(cities)]
-    case.write("upsert", many)
+    case.write("bulk_insert" if case.shape.label else "upsert", many)
     case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many[:3]])
     case.write("delete", many[2:3])
     case.write("upsert", rides(20, ("r01",)))
