@@ -1,6 +1,5 @@
 """What `CALL` runs and what FROM may call, by the names, arguments and columns that they have in Apache Hudi."""
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, suggested
 from hudi_spark.options import refusal
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.running import clustering_configs
@@ -335,8 +334,7 @@ def call_procedure(spark: "SparkSession", text: str, named: Callable[[str], Name
     name = call.name.lower()
     procedure = PROCEDURES.get(name)
     if not isinstance(call, exp.Anonymous) or procedure is None:
-        near = difflib.get_close_matches(name, PROCEDURES, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(PROCEDURES))}"
+        hint = suggested(name, PROCEDURES, f"there are {', '.join(sorted(PROCEDURES))}")
         raise UnsupportedFeature("sql-procedure", f"CALL {name}: {hint}")
     arguments = _arguments(name, procedure, call.expressions)
     for one, value in procedure.fixed.items():
@@ -365,8 +363,7 @@ def _arguments(name: str, procedure: _Procedure, given: Sequence[Any]) -> dict[s
         else:
             raise refusal(f"{name} has {len(given)} arguments", takes)
         if key.lower() not in names:
-            near = difflib.get_close_matches(key.lower(), names, 1)
-            raise refusal(f"{key} is no argument of {name}", f"did you mean {names[near[0]]}?" if near else takes)
+            raise refusal(f"{key} is no argument of {name}", suggested(key, names.values(), takes))
         key = names[key.lower()]
         if key in found:
             raise refusal(f"{key} is given twice to {name}", takes)
@@ -524,8 +521,7 @@ def called_function(spark: "SparkSession", node: Any, named: Callable[[str], Nam
     function = FUNCTIONS.get(name)
     if function is None:
         if name.startswith("hudi_"):
-            near = difflib.get_close_matches(name, FUNCTIONS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(FUNCTIONS))}"
+            hint = suggested(name, FUNCTIONS, f"there are {', '.join(sorted(FUNCTIONS))}")
             raise UnsupportedFeature("sql-function", f"{name}: {hint}")
         return None
     values = [_value(one) for one in node.expressions]

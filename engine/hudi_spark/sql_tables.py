@@ -3,7 +3,6 @@
 Spark gets a text in which every table of Hudi's stands as a view of its state when the statement begins.
 """
 
-import difflib
 import logging
 import re
 import uuid
@@ -14,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from hudi_spark.datasource import GivenOptions
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, to_text
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, suggested, to_text
 from hudi_spark.keys import RECORD_KEY
 from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import called_function
@@ -151,7 +150,8 @@ class Target:
         """
         found = [one for one in self.columns if one.lower() == name.lower()]
         if not found:
-            raise refusal(f"the table has no column {name!r}", f"the columns are {', '.join(self.columns)}")
+            hint = suggested(name, self.columns, f"the columns are {', '.join(self.columns)}")
+            raise refusal(f"the table has no column {name!r}", hint)
         return found[0]
 
     def type_of(self, name: str) -> "DataType":
@@ -232,11 +232,9 @@ class SessionTables:
 
     def _no_table(self, node: Any) -> HudiError:
         """The error of a name that stands for no table of Hudi's."""
-        near = difflib.get_close_matches(node.name.lower(), known_names(self.spark), 1)
         hint = "name it by its path, hudi.`lake/fares`, or give it a name: CREATE TABLE name USING hudi LOCATION '...'"
-        return refusal(
-            f"{node.name} is no Hudi table of this session", f"did you mean {near[0]}? else {hint}" if near else hint
-        )
+        shown = suggested(node.name, known_names(self.spark), hint)
+        return refusal(f"{node.name} is no Hudi table of this session", shown)
 
     def named_by_text(self, text: str) -> NamedTable:
         """The table that a procedure or a function names: by a name of the session, or by its path."""
