@@ -10,12 +10,13 @@ UserWarning
 └── RangeWarning          a range holds nothing as it was given, or was answered from the newest snapshot
 """
 
+import difflib
 import errno
 import inspect
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,13 @@ from hudi_format.errors import FormatError, StorageError, UnsupportedFormat
 
 # An error crosses from a Spark task to the driver as text; what stands between these is JSON.
 _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
+
+
+def suggested(name: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint for a name that is unknown: the nearest known one, if any is near, before what else there is to say."""
+    by_small_letters = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.casefold(), by_small_letters, 1)
+    return f"did you mean {by_small_letters[near[0]]}? {otherwise}" if near else otherwise
 
 
 class Reason(StrEnum):

@@ -1,9 +1,8 @@
 """What `CALL` runs and what FROM may call, by the names, arguments and columns that they have in Apache Hudi."""
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, suggested
 from hudi_spark.options import refusal
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.running import clustering_configs
@@ -122,7 +121,7 @@ def _written_totals(stats: Sequence[WriteStat]) -> tuple[int, ...]:
 
 
 def _show_timeline(call: _Call) -> "DataFrame":
-    whole = str(call.arguments.get("show_archived", "false")).lower() == "true"
+    whole = call.text("showArchived", "false").lower() == "true"
     active = {one.requested for one in call.table.timeline()}
     rows = [
         (one.requested, one.action, one.state, one.completed, "ACTIVE" if one.requested in active else "ARCHIVED")
@@ -194,15 +193,16 @@ def _instant(call: _Call) -> str:
 
 def _planned(call: _Call, service: str, configs: Mapping[str, str]) -> "DataFrame":
     """A service by `op`: its plan alone, the plans that wait, or both."""
-    op = call.text("op", "scheduleAndExecute").lower()
+    op = call.text("op", "scheduleAndExecute").lower() or "scheduleandexecute"
     if op not in ("schedule", "run", "execute", "scheduleandexecute"):
         raise refusal(f"op is {op!r}", "say schedule, execute or scheduleAndExecute")
     if op == "schedule":
         found = call.table.schedule(service, configs)
         return outcome_frame(call.spark, f"SCHEDULE_{service.upper()}", Outcome(found, None, "", "") if found else None)
     waiting = [one.requested for one in call.table.timeline() if one.action == service and one.state != "COMPLETED"]
-    if "timestamp" in call.arguments:
-        waiting = [call.text("timestamp")]
+    if chosen := [*call.names("timestamp"), *call.names("instants")]:
+        waiting = chosen
+    waiting = waiting[: call.limit(len(waiting))]
     done = [call.table.execute(one, configs) for one in waiting]
     if op == "scheduleandexecute" and not done and (planned := call.table.schedule(service, configs)):
         done = [call.table.execute(planned, configs)]
@@ -216,9 +216,8 @@ def _run_compaction(call: _Call) -> "DataFrame":
 
 def _run_clustering(call: _Call) -> "DataFrame":
     layout, partitions = call.text("order_strategy").lower(), call.names("selected_partitions")
-    return _planned(
-        call, "clustering", {**clustering_configs(call.names("order"), layout, partitions), **call.configs()}
-    )
+    configs = call.configs(partition_regex_pattern="hoodie.clustering.plan.strategy.partition.regex.pattern")
+    return _planned(call, "clustering", {**clustering_configs(call.names("order"), layout, partitions), **configs})
 
 
 def _run_clean(call: _Call) -> "DataFrame":
@@ -227,12 +226,19 @@ def _run_clean(call: _Call) -> "DataFrame":
         retain_commits="hoodie.clean.commits.retained",
         hours_retained="hoodie.clean.hours.retained",
         file_versions_retained="hoodie.clean.fileversions.retained",
+        trigger_strategy="hoodie.clean.trigger.strategy",
+        trigger_max_commits="hoodie.clean.max.commits",
     )
     return call.outcome("CLEAN", call.table.clean(configs))
 
 
 def _archive_commits(call: _Call) -> "DataFrame":
-    configs = call.configs(min_commits="hoodie.keep.min.commits", max_commits="hoodie.keep.max.commits")
+    configs = call.configs(
+        min_commits="hoodie.keep.min.commits",
+        max_commits="hoodie.keep.max.commits",
+        retain_commits="hoodie.clean.commits.retained",
+        enable_metadata="hoodie.metadata.enable",
+    )
     rows = [(one,) for one in call.table.archive(configs)]
     return call.spark.createDataFrame(rows, "instant_time string")
 
@@ -252,40 +258,58 @@ _VERSIONS: Final = {"SIX": "6", "EIGHT": "8", "NINE": "9"}
 
 @dataclass(frozen=True, slots=True)
 class _Procedure:
-    """A procedure: its arguments by position, after `table`, which is required as are those with `!`."""
+    """A procedure: its arguments in the order that Apache Hudi has them in; those with `!` are required.
+
+    `fixed`: arguments that are taken with one value alone, which is Apache Hudi's default.
+    """
 
     run: Callable[[_Call], "DataFrame"]
-    arguments: Sequence[str] = ()
+    arguments: str
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return ("table", *(one.removesuffix("!") for one in self.arguments), "path")
+    def names(self) -> dict[str, str]:
+        """The arguments by position; by their names in small letters, as SQL has them."""
+        own = self.arguments.replace("!", "").split()
+        return {one.lower(): one for one in dict.fromkeys((*own, "path"))}
 
     @property
-    def required(self) -> tuple[str, ...]:
-        return tuple(one.removesuffix("!") for one in self.arguments if one.endswith("!"))
+    def required(self) -> list[str]:
+        return [one.removesuffix("!") for one in self.arguments.split() if one.endswith("!")]
 
 
 PROCEDURES: Final[Mapping[str, _Procedure]] = {
-    "show_commits": _Procedure(_show_commits, ["limit"]),
-    "show_timeline": _Procedure(_show_timeline, ["limit", "show_archived"]),
-    "show_savepoints": _Procedure(_show_savepoints),
-    "show_table_properties": _Procedure(_show_properties, ["limit"]),
-    "show_compaction": _Procedure(_show_compaction, ["limit"]),
-    "create_savepoint": _Procedure(_create_savepoint, ["commit_time", "user", "comments"]),
-    "delete_savepoint": _Procedure(_delete_savepoint, ["instant_time!"]),
-    "rollback_to_savepoint": _Procedure(_rollback_to_savepoint, ["instant_time!"]),
-    "rollback_to_instant": _Procedure(_rollback_to_instant, ["instant_time!"]),
-    "run_compaction": _Procedure(_run_compaction, ["op", "timestamp", "options"]),
+    "show_commits": _Procedure(_show_commits, "table limit"),
+    "show_timeline": _Procedure(
+        _show_timeline,
+        "table path limit showArchived filter startTime endTime",
+        {"filter": "", "startTime": "", "endTime": ""},
+    ),
+    "show_savepoints": _Procedure(_show_savepoints, "table path"),
+    "show_table_properties": _Procedure(_show_properties, "table path limit filter", {"filter": ""}),
+    "show_compaction": _Procedure(_show_compaction, "table path limit"),
+    "create_savepoint": _Procedure(_create_savepoint, "table commit_time user comments path"),
+    "delete_savepoint": _Procedure(_delete_savepoint, "table instant_time! path"),
+    "rollback_to_savepoint": _Procedure(_rollback_to_savepoint, "table instant_time! path"),
+    "rollback_to_instant": _Procedure(_rollback_to_instant, "table instant_time!"),
+    "run_compaction": _Procedure(_run_compaction, "op table path timestamp options instants limit"),
     "run_clustering": _Procedure(
-        _run_clustering, ["order", "order_strategy", "op", "options", "selected_partitions", "timestamp"]
+        _run_clustering,
+        "table path predicate order show_involved_partition op order_strategy options instants selected_partitions "
+        "partition_regex_pattern limit timestamp",
+        {"predicate": "", "show_involved_partition": "false"},
     ),
     "run_clean": _Procedure(
-        _run_clean, ["clean_policy", "retain_commits", "hours_retained", "file_versions_retained", "options"]
+        _run_clean,
+        "table schedule_in_line clean_policy retain_commits hours_retained file_versions_retained trigger_strategy "
+        "trigger_max_commits options",
+        {"schedule_in_line": "true"},
     ),
-    "archive_commits": _Procedure(_archive_commits, ["min_commits", "max_commits", "options"]),
-    "upgrade_table": _Procedure(_upgrade_table, ["to_version"]),
-    "downgrade_table": _Procedure(_downgrade_table, ["to_version!"]),
+    "archive_commits": _Procedure(
+        _archive_commits, "table path min_commits max_commits retain_commits enable_metadata options"
+    ),
+    "upgrade_table": _Procedure(_upgrade_table, "table to_version"),
+    "downgrade_table": _Procedure(_downgrade_table, "table to_version!"),
 }
 
 
@@ -310,10 +334,12 @@ def call_procedure(spark: "SparkSession", text: str, named: Callable[[str], Name
     name = call.name.lower()
     procedure = PROCEDURES.get(name)
     if not isinstance(call, exp.Anonymous) or procedure is None:
-        near = difflib.get_close_matches(name, PROCEDURES, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(PROCEDURES))}"
+        hint = suggested(name, PROCEDURES, f"there are {', '.join(sorted(PROCEDURES))}")
         raise UnsupportedFeature("sql-procedure", f"CALL {name}: {hint}")
     arguments = _arguments(name, procedure, call.expressions)
+    for one, value in procedure.fixed.items():
+        if str(arguments.pop(one, value)).lower() != value:
+            raise UnsupportedFeature("sql-procedure", f"CALL {name} with {one}: leave it out")
     place = arguments.pop("table", None) or arguments.pop("path", None)
     if not place:
         raise refusal(f"{name} needs a table", f"write CALL {name}(table => 'lake/fares')")
@@ -327,17 +353,20 @@ def _arguments(name: str, procedure: _Procedure, given: Sequence[Any]) -> dict[s
     from sqlglot import exp  # noqa: PLC0415
 
     found: dict[str, Any] = {}
+    names = procedure.names
+    takes = f"it takes {', '.join(names.values())}"
     for number, one in enumerate(given):
         if isinstance(one, exp.Kwarg):
-            key, value = one.this.name.lower(), _value(one.expression)
-        elif number < len(procedure.names):
-            key, value = procedure.names[number], _value(one)
+            key, value = one.this.name, _value(one.expression)
+        elif number < len(names):
+            key, value = list(names)[number], _value(one)
         else:
-            raise refusal(f"{name} has {len(given)} arguments", f"it takes {', '.join(procedure.names)}")
-        if key not in procedure.names or key in found:
-            raise refusal(
-                f"{key} is no argument of {name}, or is given twice", f"it takes {', '.join(procedure.names)}"
-            )
+            raise refusal(f"{name} has {len(given)} arguments", takes)
+        if key.lower() not in names:
+            raise refusal(f"{key} is no argument of {name}", suggested(key, names.values(), takes))
+        key = names[key.lower()]
+        if key in found:
+            raise refusal(f"{key} is given twice to {name}", takes)
         if value is not _NO_ARGUMENT:
             found[key] = value
     return found
@@ -492,8 +521,7 @@ def called_function(spark: "SparkSession", node: Any, named: Callable[[str], Nam
     function = FUNCTIONS.get(name)
     if function is None:
         if name.startswith("hudi_"):
-            near = difflib.get_close_matches(name, FUNCTIONS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(FUNCTIONS))}"
+            hint = suggested(name, FUNCTIONS, f"there are {', '.join(sorted(FUNCTIONS))}")
             raise UnsupportedFeature("sql-function", f"{name}: {hint}")
         return None
     values = [_value(one) for one in node.expressions]

@@ -371,7 +371,8 @@ def _partitions(storage: Storage, plan: AnyPlan, declared: Any) -> list[Any]:
         if stated != stored:
             message = f"the column {own.name!r} is {stored}, and is declared as {stated}"
             raise refusal(message, "declare it as it is, or leave the columns out")
-    return [InputPartition((tuple(pack), run, schema, names)) for pack in packs]
+    # Spark makes a partition of its own where there is none.
+    return [InputPartition((tuple(pack), run, schema, names)) for pack in packs or [[]]]
 
 
 def _rows(partition: Any) -> Iterator[pa.RecordBatch]:

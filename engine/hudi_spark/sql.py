@@ -218,6 +218,8 @@ class _Session:
         if any(isinstance(one, exp.AlterRename) for one in actions):
             return self._rename(tree.this, actions)
         target = self._tables.target(tree.this)
+        if any(isinstance(one, exp.AlterSet) for one in actions):
+            return self._set(target, actions)
         if actions and all(isinstance(one, exp.DropPartition) for one in actions):
             return self._drop_partitions(target, actions)
         stated = [list(self._changes(one, tree.args.get("moved"))) for one in actions]
@@ -255,6 +257,21 @@ class _Session:
         forget_name(self.spark, named.name)
         self._tables.remember(NamedTable(named.path, actions[0].this.name, named.configs))
         return outcome_frame(self.spark, "RENAME_TABLE")
+
+    def _set(self, target: Target, actions: Sequence[Any]) -> "DataFrame":
+        """Options that hold for later statements by the name of the table."""
+        exp = expressions()
+        stated = [one for each in actions if isinstance(each, exp.AlterSet) for one in each.expressions]
+        if len(actions) != 1 or not stated or not all(isinstance(one, exp.Properties) for one in stated):
+            raise unsupported("this ALTER TABLE ... SET", "give SET TBLPROPERTIES ('hoodie....' = '...')")
+        configs = _configs(_given([one for each in stated for one in each.expressions]))
+        if fixed := sorted(configs.keys() & set(_SHORT.values())):
+            raise refusal(f"{fixed[0]} is a property of the table's files", "make another table, or upgrade this one")
+        named = target.named
+        if not named.name:
+            raise refusal("options are kept by a name", "CREATE TABLE name USING hudi LOCATION ..., or SET them")
+        self._tables.remember(NamedTable(named.path, named.name, {**named.configs, **configs}))
+        return outcome_frame(self.spark, "SET_TBLPROPERTIES")
 
     def _changes(self, action: Any, moved: tuple[str, str] | None) -> Iterator[dict[str, Any]]:
         """The changes of a schema that one action of ALTER TABLE states."""
@@ -315,7 +332,7 @@ class _Session:
         columns = [
             exp.alias_(values.get(name, exp.column(name, target.alias, quoted=True)), name, quoted=True)
             for name in target.columns
-        ]
+        ] + [exp.column(name, target.alias) for name in target.stored_keys]
         source = exp.to_identifier(self._tables.view(self._tables.read(target.named, None)), quoted=True)
         query = exp.select(*columns).from_(exp.Table(this=source, alias=alias_of(target.alias)))
         rows = self._tables.frame(query.where(where.this) if where else query)
@@ -429,10 +446,8 @@ class _Stated:
         given: dict[str, str] = {}
         parts: dict[type, Any] = {}
         for one in properties.expressions if properties else []:
-            if type(one) is exp.Property:
-                given[one.name] = one.args["value"].name
-            elif isinstance(one, exp.OptionsProperty):
-                given |= {each.name: each.args["value"].name for each in one.expressions}
+            if isinstance(one, exp.OptionsProperty) or type(one) is exp.Property:
+                given |= _given(one.expressions or [one])
             else:
                 parts[type(one)] = one
         known = (exp.FileFormatProperty, exp.LocationProperty, exp.PartitionedByProperty, exp.SchemaCommentProperty)
@@ -461,6 +476,14 @@ _SHORT: Final = {
     "recordmergemode": "hoodie.write.record.merge.mode",
 }
 _TYPES: Final = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
+
+
+def _given(properties: Sequence[Any]) -> dict[str, str]:
+    """Properties by their names, with or without quotes: `'hoodie.index.type'` and `hoodie.index.type` are one."""
+    exp = expressions()
+    named = [(one.this, one.args["value"].name) for one in properties]
+    plain = exp.Literal | exp.Var
+    return {key.name if isinstance(key, plain) else key.sql(DIALECT).replace("`", ""): text for key, text in named}
 
 
 def _configs(given: Mapping[str, str]) -> dict[str, str]:

@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from hudi_spark.datasource import GivenOptions
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, to_text
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, suggested, to_text
+from hudi_spark.keys import RECORD_KEY
 from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import called_function
-from hudi_spark.table import HudiTable, NamedTable, named_table, remember_name, session_storage
+from hudi_spark.table import HudiTable, NamedTable, known_names, named_table, remember_name, session_storage
 from hudi_spark.table_state import load_configuration, load_table
 
 if TYPE_CHECKING:
@@ -135,6 +136,11 @@ class Target:
         own = [one for one in self.fields.names if not one.startswith(META)]
         return [one for one in own if one not in self.partitions] + [one for one in own if one in self.partitions]
 
+    @property
+    def stored_keys(self) -> list[str]:
+        """The column that finds a stored row again where keys are generated; none where fields of the row do."""
+        return [] if self.keys else [RECORD_KEY]
+
     def column(self, name: str) -> str:
         """A column as the table spells it.
 
@@ -144,7 +150,8 @@ class Target:
         """
         found = [one for one in self.columns if one.lower() == name.lower()]
         if not found:
-            raise refusal(f"the table has no column {name!r}", f"the columns are {', '.join(self.columns)}")
+            hint = suggested(name, self.columns, f"the columns are {', '.join(self.columns)}")
+            raise refusal(f"the table has no column {name!r}", hint)
         return found[0]
 
     def type_of(self, name: str) -> "DataType":
@@ -192,7 +199,7 @@ class SessionTables:
             raise unsupported(f"a write to {node.sql(DIALECT)}", "name the table alone")
         named = self.named(node)
         if named is None:
-            raise no_table(node)
+            raise self._no_table(node)
         storage = session_storage(self.spark, named.path, None)
         with boundary(storage.base):
             # Before its rows are planned: a write in between is a conflict then, never lost.
@@ -222,6 +229,12 @@ class SessionTables:
         if node.db.lower() == "hudi":
             return NamedTable(node.name, "", {})
         return named_table(self.spark, node.name) if node.db.lower() in {"", "default"} else None
+
+    def _no_table(self, node: Any) -> HudiError:
+        """The error of a name that stands for no table of Hudi's."""
+        hint = "name it by its path, hudi.`lake/fares`, or give it a name: CREATE TABLE name USING hudi LOCATION '...'"
+        shown = suggested(node.name, known_names(self.spark), hint)
+        return refusal(f"{node.name} is no Hudi table of this session", shown)
 
     def named_by_text(self, text: str) -> NamedTable:
         """The table that a procedure or a function names: by a name of the session, or by its path."""
@@ -262,7 +275,7 @@ class SessionTables:
             named = None if not node.db and node.name.lower() in common else self.named(node)
             version = node.args.get("version")
             if named is None and node.name not in self.views and version is not None:
-                raise no_table(node)
+                raise self._no_table(node)
             if named is None:
                 continue
             as_of = None
@@ -309,14 +322,6 @@ def tick(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def no_table(node: Any) -> HudiError:
-    """The error of a name that stands for no table of Hudi's."""
-    hint = (
-        "name it by its path, hudi.`lake/fares`, or give it a name: CREATE TABLE name USING hudi LOCATION 'lake/fares'"
-    )
-    return refusal(f"{node.sql(DIALECT)} is no Hudi table of this session", hint)
-
-
 _ACTION: Final = "_hudi_sql_clause"
 _MATCHED: Final = "_hudi_sql_matched"
 DELETES: Final = "_hudi_sql_deletes"
@@ -358,7 +363,7 @@ class Merge:
         stored = [
             exp.alias_(exp.column(name, self.target.alias, quoted=True), f"t_{number}", quoted=True)
             for number, name in numbered
-        ]
+        ] + [exp.alias_(exp.column(name, self.target.alias), name) for name in self.target.stored_keys]
         decision = exp.alias_(self._decision(clauses), _ACTION, quoted=True)
         query = self._joined(source, names).select(decision, *columns, *stored)
         found = self.session.spark.sql(query.sql(DIALECT)).where(functions.col(_ACTION).isNotNull())
@@ -470,6 +475,7 @@ class Merge:
                 chosen = chosen.when(action == one, value)
             columns.append(chosen.alias(name))
         gone = [clause.number for clause in clauses if clause.deletes]
+        columns += [col(name) for name in self.target.stored_keys]
         return taken.select(*columns, (action.isin(gone) if gone else lit(False)).alias(DELETES))
 
 
@@ -546,7 +552,7 @@ def aligned(frame: "DataFrame", sources: Mapping[str, str], target: Target) -> "
             columns.append(stored(source, frame.schema[source].dataType, kind, name).alias(name))
         else:
             columns.append(lit(None).cast(kind).alias(name))
-    return frame.select(*columns)
+    return frame.select(*columns, *(name for name in target.stored_keys if name in frame.columns))
 
 
 def stored(source: str, given: "DataType", kind: "DataType", name: str) -> "Column":

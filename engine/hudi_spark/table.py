@@ -517,6 +517,11 @@ def named_table(spark: "SparkSession", name: str) -> NamedTable | None:
     return NamedTable(known["path"], name, known["configs"])
 
 
+def known_names(spark: "SparkSession") -> list[str]:
+    """The names of the session that stand for tables."""
+    return [row[0].removeprefix(_NAMES) for row in spark.sql("SET").collect() if row[0].startswith(_NAMES)]
+
+
 def session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
     """The storage of a table, as the session and further options say how it is reached.
 

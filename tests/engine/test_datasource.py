@@ -191,6 +191,8 @@ def test_the_format_of_spark_4_reads_what_load_reads(spark: Any, tmp_path: Path)
         {TYPE: "read_optimized"},
         {"as.of.instant": first.requested},
         {TYPE: "incremental", BEGIN: first.completed},
+        {TYPE: "incremental", BEGIN: "2099-01-01"},
+        {"as.of.instant": "2020-01-01"},
     ):
         found, expected = read.options(**options).load(str(path)), load(spark, path, options)
         assert found.schema == expected.schema

@@ -7,7 +7,17 @@ from typing import Any
 import hudi_spark
 import pytest
 from hudi_conformance.runner.resources import suite_root
-from hudi_spark import HudiTable, Outcome, TableDefinition, create_arrow, write_arrow
+from hudi_spark import (
+    HudiError,
+    HudiTable,
+    Outcome,
+    TableDefinition,
+    UnsupportedFeature,
+    create_arrow,
+    read_arrow,
+    services_arrow,
+    write_arrow,
+)
 from written_tables import SCHEMA, rows
 
 TABLE_TYPES = pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -22,6 +32,36 @@ def test_the_public_names_are_those_of_the_reference():
     page = (suite_root() / "docs/reference/python-api.md").read_text()
     assert sorted(re.findall(r"^::: hudi_spark\.(\w+)$", page, re.MULTILINE)) == sorted(hudi_spark.__all__)
     assert all(hasattr(hudi_spark, name) for name in hudi_spark.__all__)
+
+
+def test_a_shell_completes_and_suggests_the_public_names():
+    assert dir(hudi_spark) == hudi_spark.__all__
+    with pytest.raises(AttributeError) as found:
+        hudi_spark.read_arow  # noqa: B018
+    assert (found.value.name, found.value.obj) == ("read_arow", hudi_spark)
+
+
+@pytest.mark.parametrize(
+    ("call", "near"),
+    [
+        (lambda path: read_arrow(path, columns=["ID"]), "id"),
+        (lambda path: read_arrow(path, filter="ids = 1"), "id"),
+        (lambda path: read_arrow(path, filter=["prices", ">", 1]), "price"),
+        (lambda path: write_arrow(path, rows([1]), "upsrt"), "upsert"),
+        (lambda path: services_arrow(path).run("compactions"), "compaction"),
+    ],
+)
+def test_the_nearest_of_what_there_is_is_suggested(tmp_path: Path, call: Any, near: str):
+    path = table_of(tmp_path / "t")
+    write_arrow(path, rows([1]))
+    with pytest.raises((HudiError, UnsupportedFeature), match=rf"did you mean {near}\?"):
+        call(path)
+
+
+def test_services_are_shown_by_what_they_are(tmp_path: Path):
+    assert repr(services_arrow(tmp_path)) == (
+        f"<TableServices {tmp_path}: compaction, logcompaction, clustering, clean, indexing>"
+    )
 
 
 @TABLE_TYPES

@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -271,6 +272,84 @@ def test_statements_answer_as_apache_hudi_does(spark: Any, tmp_path: Path):
             assert ours != theirs[number]
 
 
+@pytest.mark.peers
+@pytest.mark.usefixtures("apache_bundle")
+@pytest.mark.timeout(900)
+def test_procedures_take_arguments_in_the_order_of_apache_hudi(spark: Any, tmp_path: Path):
+    """Those of 1.1.1, which has no `show_timeline`, by its own help; further ones come after them."""
+
+    def listed(text: str) -> list[str]:
+        with pytest.raises((HudiError, UnsupportedFeature)) as found:
+            hudi_sql(spark, text)
+        return re.split(r"there are |it takes ", str(found.value))[1].split(", ")
+
+    names = [one for one in listed("call zzz()") if one != "show_timeline"]
+    helps = answers_of_apache([[f"call help(cmd => '{one}')"] for one in names], tmp_path)
+    for name, answer in zip(names, helps, strict=True):
+        parameters = answer[0][0].partition("outputType:")[0].splitlines()[2:]
+        theirs = [line.split()[0] for line in parameters if line.strip()]
+        assert [name, listed(f"call {name}(zzz => 1)")[: len(theirs)]] == [name, theirs]
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+def test_a_table_that_generates_its_keys_is_changed_by_statements(spark: Any, tmp_path: Path, kind: str):
+    """As in Hudi's quick start, whose table has no primary key; a row keeps the key that it got, as with 1.1.1."""
+    for name, rows in (
+        ("trips", "(1L, 'a', 1.0D, 'oslo'), (1L, 'b', 2.0D, 'lima')"),
+        ("more", "(1L, 'b', 2.5D, 'x'), (1L, 'c', 3.0D, 'rome'), (1L, 'd', 4.0D, 'rome')"),
+    ):
+        hudi_sql(
+            spark,
+            f"""create table {name} (ts bigint, uuid string, fare double, city string) using hudi
+            tblproperties (type = '{kind}') partitioned by (city) location '{tmp_path / name}'""",
+        )
+        hudi_sql(spark, f"insert into {name} values {rows}")
+
+    def stored() -> dict[str, tuple[str, float, str]]:
+        rows = hudi_sql(spark, "select uuid, _hoodie_record_key, fare, city from trips").collect()
+        assert len({one[1] for one in rows}) == len({one[0] for one in rows}) == len(rows)
+        return {one[0]: (one[1], one[2], one[3]) for one in rows}
+
+    first = stored()
+    hudi_sql(spark, "update trips set fare = 5.0 where uuid = 'a'")
+    hudi_sql(
+        spark,
+        """merge into trips t using more s on t.uuid = s.uuid
+        when matched then update set t.fare = t.fare + s.fare when not matched then insert *""",
+    )
+    merged = stored()
+    assert {name: one[1:] for name, one in merged.items()} == {
+        "a": (5.0, "oslo"),
+        "b": (4.5, "lima"),
+        "c": (3.0, "rome"),
+        "d": (4.0, "rome"),
+    }
+    assert all(merged[name][0] == one[0] for name, one in first.items())
+    hudi_sql(spark, "delete from trips where uuid = 'b'")
+    hudi_sql(spark, "merge into trips t using more s on t.uuid = s.uuid when matched and s.fare > 3 then delete")
+    assert stored().keys() == {"a", "c"}
+
+
+def test_options_of_a_name_are_written_with_and_without_quotes(spark: Any, tmp_path: Path):
+    """They hold for the writes by that name, until others are set."""
+
+    def run(text: str) -> Any:
+        return hudi_sql(spark, text.replace("{path}", str(tmp_path / "t")))
+
+    run(
+        """create table t (id int, fare double) using hudi options (primaryKey = 'id', type = 'mor',
+        hoodie.compact.inline = 'true', hoodie.compact.inline.max.delta.commits = '1') location '{path}'"""
+    )
+    run("insert into t values (1, 1.0)")
+    run("update t set fare = 2.0")
+    compactions = [one.action for one in HudiTable(spark, tmp_path / "t").timeline() if one.action == "commit"]
+    assert compactions
+    run("alter table t set tblproperties (hoodie.compact.inline = 'false')")
+    run("update t set fare = 3.0")
+    assert [one.action for one in HudiTable(spark, tmp_path / "t").timeline() if one.action == "commit"] == compactions
+    assert hudi_sql(spark, "select fare from t").collect() == [(3.0,)]
+
+
 def test_statements_write_what_they_say(spark: Any, run: Callable[[str], Any], tmp_path: Path):
     """By name and by path, with subqueries; the view of the name shows each write."""
     run("update t set fare = 0 where false")
@@ -369,6 +448,12 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
     assert sorted(rows_of(run)) == [1, 2, 3, 4]
     assert {one.key: one.value for one in run("call show_table_properties('t')").collect()}["hoodie.table.name"] == "t"
     assert run("call show_timeline(table => 't', limit => 3)").count() == 3
+    assert run("call show_timeline(path => '{path}', limit => 2, showArchived => true)").count() == 2
+    run("update t set fare = 7.0")
+    run("call run_compaction('schedule', 't')")
+    (waiting,) = run("call show_compaction('t')").collect()
+    assert run(f"call run_compaction(op => 'run', table => 't', instants => '{waiting.timestamp}')").count() == 1
+    assert run("call show_compaction('t', null, 1)").count() == 0
 
 
 @pytest.mark.parametrize(
@@ -420,7 +505,11 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
             ),
             "names no column",
         ),
-        ("alter table kept set tblproperties ('a' = 'b')", "adds, drops, renames"),
+        ("alter table kept set tblproperties ('a' = 'b')", "a is no property of a table"),
+        ("alter table kept set tblproperties (primaryKey = 'fare')", "a property of the table's files"),
+        ("alter table kept set location 'elsewhere'", "SET TBLPROPERTIES"),
+        ("alter table hudi.`{path}` set tblproperties (hoodie.keep.max.commits = '10')", "kept by a name"),
+        ("update kep set fare = 1", "did you mean kept"),
         ("alter table kept drop column id", "SCHEMA_INCOMPATIBLE"),
         ("alter table kept drop partition (fare = 1)", "is no partition column"),
         ("select * from kept version as of 3", "TIMESTAMP AS OF"),
@@ -442,7 +531,9 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("select * from hudi_query('{path}/none', 'snapshot')", "NOT_A_TABLE"),
         ("select * from hudi_query(concat('a', 'b'), 'snapshot')", "is no literal"),
         ("call show_commit(table => 'kept')", "did you mean show_commits"),
-        ("call show_commits(table => 'kept', limits => 1)", "limits is no argument"),
+        ("call show_commits(table => 'kept', limits => 1)", "did you mean limit"),
+        ("call show_commits(table => 'kept', table => 'kept')", "given twice"),
+        ("call run_clustering(table => 'kept', predicate => 'ts > 1')", "with predicate: leave it out"),
         ("call show_commits(limit => 1)", "needs a table"),
         ("call rollback_to_savepoint('kept')", "needs instant_time"),
         ("call rollback_to_savepoint('kept', '20250101000000000')", "no savepoint"),

@@ -37,6 +37,16 @@ def lost(table: Path, what: str) -> Path:
     return table
 
 
+def linked(table: Path) -> Path:
+    """An empty folder with a link that leads out of it, as `/bin` is."""
+    place = table.parent / "linked"
+    (place / "usr").mkdir(parents=True)
+    (place / "usr/X11").symlink_to(table.parent.parent)
+    (place / "bin").symlink_to("usr")
+    (place / "out").symlink_to("/")
+    return place
+
+
 def emptied(table: Path) -> Path:
     shutil.rmtree(table)
     table.mkdir()
@@ -61,6 +71,7 @@ PLACES: dict[str, tuple[Callable[[Path], Path], str, str]] = {
         "HudiTable.recover",
     ),
     "a lost .hoodie": (lambda table: lost(table, ".hoodie"), ".hoodie is lost", "HudiTable.recover"),
+    "a folder of links": (linked, "there is no .hoodie/hoodie.properties", "the folder that holds .hoodie"),
     "an empty folder in a folder": (
         emptied,
         "there is no .hoodie/hoodie.properties",

@@ -1,8 +1,15 @@
-"""What a user of `hudi-spark` does first, in an empty folder: without Spark; `example.py spark`, with it."""
+"""What a user of `hudi-spark` does first, in an empty folder: without Spark; with it; with locks.
+
+example.py
+example.py spark | spark4
+example.py locks PORT_OF_ZOOKEEPER PORT_OF_DYNAMODB
+"""
 
 import datetime as dt
+import os
 import sys
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,13 +63,48 @@ def main() -> None:
     print(f"Python {sys.version.split()[0]}, pyarrow {pa.__version__}: tables are written and read")
 
 
-def on_spark() -> None:
-    """A table written and read by Spark."""
+def with_locks(zookeeper: str, dynamodb: str) -> None:
+    """Writes of several writers, under a lock of each library."""
+    from hudi_spark import TableDefinition, create_arrow, write_arrow  # noqa: PLC0415
+
+    rows = pa.table({"id": [1], "fare": [1.5]})
+    create_arrow("locked", TableDefinition("t", rows.schema, record_key=("id",)))
+    prefix = "hoodie.write.lock."
+    several = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+    several["hoodie.clean.failed.writes.policy"] = "LAZY"
+    os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+    for provider, options in {
+        "FileSystemBasedLockProvider": {},
+        "ZookeeperBasedLockProvider": {
+            "zookeeper.url": "127.0.0.1",
+            "zookeeper.port": zookeeper,
+            "zookeeper.base_path": "/hudi",
+            "zookeeper.lock_key": "t",
+        },
+        "DynamoDBBasedLockProvider": {
+            "dynamodb.endpoint_url": f"http://127.0.0.1:{dynamodb}",
+            "dynamodb.table": "locks",
+            "dynamodb.partition_key": "t",
+        },
+    }.items():
+        given = {f"{prefix}{name}": text for name, text in {"provider": provider, **options}.items()}
+        for _ in range(2):
+            outcome = write_arrow("locked", rows, configs={**several, **given})
+            assert outcome.completed, outcome
+            assert not outcome.failures, outcome
+        print(f"Python {sys.version.split()[0]}: {provider}")
+    names = ("boto3", "filelock", "kazoo")
+    print(", ".join(f"{name} {version(name)}" for name in names))
+
+
+def on_spark(line: str) -> None:
+    """A table written and read by Spark, by calls and by statements; on Spark 4 by its format, too."""
     from hudi_adapter.java import set_java_home  # noqa: PLC0415
-    from hudi_spark import HudiTable  # noqa: PLC0415
+    from hudi_spark import HudiTable, hudi_sql, register  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    set_java_home()
+    if line == "spark":
+        set_java_home()
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     rows = spark.createDataFrame([("a", 1, 9.5), ("b", 1, 4.0)], "id string, ts long, fare double")
     kind = {"record_key": "id", "ordering": "ts", "table_type": "MERGE_ON_READ"}
@@ -71,9 +113,20 @@ def on_spark() -> None:
     table.upsert(spark.createDataFrame([("a", 2, 12.0), ("b", 0, 1.0)], rows.schema))
     found = sorted(tuple(row) for row in table.snapshot(columns=["id", "fare"]).collect())
     assert found == [("a", 12.0), ("b", 4.0)], found
+    path = str(Path("on_spark").resolve())
+    hudi_sql(spark, f"UPDATE hudi.`{path}` SET fare = fare + 1 WHERE id = 'b'")  # noqa: S608 - a path of this program
+    if line == "spark4":
+        register(spark)
+        rows.limit(1).write.format("hudi_py").mode("append").save(path)
+        assert spark.read.format("hudi_py").load(path).where("fare = 5").count() == 1
     print(f"Python {sys.version.split()[0]}, Spark {spark.version}: a table is written and read")
     spark.stop()
 
 
 if __name__ == "__main__":
-    on_spark() if sys.argv[1:] == ["spark"] else main()
+    if sys.argv[1:2] == ["locks"]:
+        with_locks(*sys.argv[2:])
+    elif sys.argv[1:]:
+        on_spark(sys.argv[1])
+    else:
+        main()

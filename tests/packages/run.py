@@ -4,7 +4,8 @@ dist/ gets four wheels, one source archive of the repository, and lists of parts
 suite. All are built twice, and the bytes must be the same. Then an empty environment of each interpreter gets one after
 another, as pip finds them by name: `hudi-adapter`, which needs nothing else; `hudi-spark`, without the suite; the suite
 asks the engine, and says what it lacks where that is gone; once, the engine on Spark. The oldest interpreter of each
-distribution uses it once more, with the lowest version of everything that the wheels request.
+distribution uses it once more, with the lowest version of everything that the wheels request, extras too: the engine on
+Spark 3.5, on Spark 4 where a JDK is found, and with each kind of lock.
 Without arguments: every interpreter from 3.9 on that is found on the PATH or below PYENV_ROOT.
 """
 
@@ -22,6 +23,7 @@ from email.parser import BytesParser
 from pathlib import Path
 from typing import Final
 
+from hudi_conformance.interop.lock_servers import free_port, running, zookeeper
 from hudi_conformance.runner.resources import CACHE_VARIABLE, CORPUS_VARIABLE
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -110,8 +112,12 @@ class Environment:
         output_of(command, self.place, self.variables)
 
 
-def lower_bounds(*distributions: str) -> str:
-    """What the wheels of distributions request at least, as the one version: a line for each, for pip."""
+def lower_bounds(*distributions: str, extra: str = "") -> str:
+    """What the wheels of distributions request at least, as the one version: a line for each, for pip.
+
+    Of the extras of the engine, which request other versions of Spark, one counts.
+    """
+    others = {"locks", "spark", "spark4"} - {extra}
     found: dict[str, Version] = {}
     for distribution in distributions:
         (wheel,) = DIST.glob(f"{distribution.replace('-', '_')}-*.whl")
@@ -119,6 +125,8 @@ def lower_bounds(*distributions: str) -> str:
             (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
             stated = BytesParser().parsebytes(archive.read(name)).get_all("Requires-Dist", [])
         for one in map(Requirement, stated):
+            if any(f'"{name}"' in str(one.marker) for name in others):
+                continue
             for bound in one.specifier:
                 if bound.operator == ">=":
                     found[one.name] = max(Version(bound.version), found.get(one.name, Version("0")))
@@ -140,6 +148,40 @@ def lowest_uses(minor: int, python: str, folder: Path) -> Iterator[str]:
     environment.install("hudi-conformance[engine]")
     environment.run("hudi-conformance", *QUESTIONS)
     yield "suite"
+    for extra in ("locks", "spark", "spark4"):
+        environment = Environment(python, folder / extra, lower_bounds(*PROJECTS, extra=extra))
+        environment.install(f"hudi-spark[{extra}]")
+        yield {"locks": with_locks, "spark": on_spark, "spark4": on_spark_4}[extra](environment)
+
+
+EXAMPLE: Final = str(Path(__file__).with_name("example.py"))
+
+
+def with_locks(environment: Environment) -> str:
+    """A lock of each library: in files, in ZooKeeper, in what moto plays of DynamoDB."""
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-p", str(port)]
+    with zookeeper(environment.place / "zookeeper") as server, running(command, environment.place / "log", port):
+        environment.run("python", EXAMPLE, "locks", str(server.port), str(port))
+    return "locks"
+
+
+def on_spark(environment: Environment) -> str:
+    """Spark 3.5 has its Java with it."""
+    environment.run("python", EXAMPLE, "spark")
+    return "Spark 3.5"
+
+
+def on_spark_4(environment: Environment) -> str:
+    """Spark 4 needs a JDK, and is left out where there is none."""
+    compiler = shutil.which("javac")
+    if compiler is None:
+        return "not Spark 4, as no JDK is found"
+    environment.variables["JAVA_HOME"] = str(Path(compiler).resolve().parents[1])
+    # As where the environment is activated: Spark 4.1 makes the rows of a frame by the `python3` of the PATH.
+    environment.variables["PATH"] = f"{environment.home / 'bin'}{os.pathsep}{environment.variables['PATH']}"
+    environment.run("python", EXAMPLE, "spark4")
+    return "Spark 4"
 
 
 def uses(minor: int, environment: Environment, *, parts: bool) -> Iterator[str]:
@@ -149,16 +191,14 @@ def uses(minor: int, environment: Environment, *, parts: bool) -> Iterator[str]:
     yield "adapter"
     if minor < SUITE:
         return
-    example = str(Path(__file__).with_name("example.py"))
     environment.install("hudi-spark")
-    environment.run("python", example)
+    environment.run("python", EXAMPLE)
     if parts:
         environment.write_parts("hudi-spark")
     yield "engine"
     if minor == SPARK:
         environment.install("hudi-spark[spark]")
-        environment.run("python", example, "spark")
-        yield "Spark"
+        yield on_spark(environment)
     environment.install("hudi-conformance[engine]")
     environment.run("hudi-conformance", *QUESTIONS)
     if parts:

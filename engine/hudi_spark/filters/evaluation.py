@@ -6,6 +6,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.errors import suggested
 from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, plain_values, scalar_of
 from hudi_spark.filters.grammar import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
 from hudi_spark.filters.sql import parse_sql
@@ -162,7 +163,8 @@ def _is_in(left: Operand, condition: Comparison, schema: pa.Schema) -> Operand:
 def _check(condition: Filter, schema: pa.Schema) -> None:
     unknown = sorted(columns_of(condition) - set(schema.names))
     if unknown:
-        raise invalid(f"the table has no column {unknown[0]!r}; it has {', '.join(schema.names)}")
+        shown = suggested(unknown[0], schema.names, f"it has {', '.join(schema.names)}")
+        raise invalid(f"the table has no column {unknown[0]!r}; {shown}")
     for column in _columns(condition):
         wrong = complaint(column, schema.field(column.name).type)
         if wrong is not None:

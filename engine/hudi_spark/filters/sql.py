@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 from hudi_format.compat import datetime_of
 
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.filters.functions import FUNCTIONS, compared_type
 from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or
 
@@ -186,8 +186,8 @@ class _Parser:
     def _known(self, token: _Token) -> str:
         name = token.value.replace("``", "`") if token.kind == "quoted" else token.value
         if name not in self.schema.names:
-            shown = ", ".join(self.schema.names)
-            _refuse(f"the table has no column {name!r} (character {token.at}); it has {shown}")
+            shown = suggested(name, self.schema.names, f"it has {', '.join(self.schema.names)}")
+            _refuse(f"the table has no column {name!r} (character {token.at}); {shown}")
         return name
 
     def _literal(self) -> _Literal | None:

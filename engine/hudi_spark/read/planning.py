@@ -8,7 +8,7 @@ import pyarrow as pa
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.filters import And, Comparison, Filter, filter_of
 from hudi_spark.merge import RECORD_KEY, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs, skips_merge
@@ -157,7 +157,7 @@ def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, .
     meta = [name for name in META_FIELDS if query.meta_columns and name not in selected]
     for name in selected:
         if column_of(name, schema) is None:
-            hint = f"the table has {', '.join(columns.names)}"
+            hint = suggested(name, columns.names, f"the table has {', '.join(columns.names)}")
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
         if selected.count(name) > 1:
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is requested twice")

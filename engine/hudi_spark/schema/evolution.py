@@ -6,7 +6,6 @@ values of a map. A column keeps its id whatever its name, type or place becomes;
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final
 
 from hudi_format.compat import StrEnum
@@ -21,7 +20,7 @@ from hudi_format.table.internal_schema import (
     RecordType,
 )
 
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.schema.column_types import NOTHING, loses_nothing, may_become, reorders
 
 EVOLVES: Final = "hoodie.schema.on.read.enable"
@@ -499,8 +498,7 @@ def _refuse_taken(siblings: Siblings, name: str, column: str) -> None:
 
 
 def _unknown(column: str, names: Sequence[str]) -> HudiError:
-    near = get_close_matches(column.rpartition(".")[2], names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'no columns inside it'}"
+    hint = suggested(column.rpartition(".")[2], names, f"there are {', '.join(names) or 'no columns inside it'}")
     return _refused(f"there is no column {column!r}", hint)
 
 

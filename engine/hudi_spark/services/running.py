@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hudi_spark import table_state
 from hudi_spark.concurrency import beating, is_alive, place_of
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, suggested
 from hudi_spark.services.cleaning import Cleaning
 from hudi_spark.services.clustering import Clustering
 from hudi_spark.services.compaction import Compaction
@@ -141,7 +141,8 @@ def service_named(name: str) -> Service:
 
     """
     if name not in SERVICES:
-        raise UnsupportedFeature(f"schedule-{name}")
+        hint = suggested(str(name), SERVICES, f"there are {', '.join(SERVICES)}")
+        raise UnsupportedFeature(f"schedule-{name}", hint)
     return SERVICES[name]
 
 

@@ -29,6 +29,9 @@ class TableServices:
 
     writer: TableWriter
 
+    def __repr__(self) -> str:
+        return f"<TableServices {self.writer.storage.base}: {', '.join(running.SERVICES)}>"
+
     def schedule(self, service: str, configs: Configs = None, **params: Any) -> str | None:
         """The time of a plan that a service makes now; None where there is nothing to do.
 

@@ -17,7 +17,7 @@ from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.concurrency import Effects
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.files import (
     BaseFileForm,
     ChangeForm,
@@ -118,7 +118,7 @@ def operation_named(name: str) -> Operation:
     """
     found = OPERATIONS.get(name)
     if found is None:
-        hint = f"use one of {', '.join(OPERATIONS)}"
+        hint = suggested(name, OPERATIONS, f"use one of {', '.join(OPERATIONS)}")
         raise HudiError(Reason.CONFIG_INVALID, "TL-019", f"{name!r} is no operation", hint=hint)
     return found
 

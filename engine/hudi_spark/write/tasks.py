@@ -108,12 +108,11 @@ class Keying:
         # The text of a value follows from the type of its column in the table, whatever type the rows came in.
         source = _with_further(brought, rows)
         # Stored rows of a table whose keys are generated bring the one that they got.
-        generated = self.generator.rule is None and RECORD_KEY in rows.column_names
-        keys = (
-            brought_keys(rows.column(RECORD_KEY))
-            if generated
-            else self.generator.keys(source, identity, self.requested)
-        )
+        keys = self.generator.keys(source, identity, self.requested)
+        if self.generator.rule is None and RECORD_KEY in rows.column_names:
+            stored = rows.column(RECORD_KEY)
+            # What a merge inserts has none yet.
+            keys = pc.coalesce(stored, keys) if self.deletes else brought_keys(stored)
         paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])

@@ -28,8 +28,8 @@ def no_table(storage: Storage) -> FormatError:
     Clauses: SL-001.
     """
     message, hint = f"there is no {PROPERTIES_FILE}", _USUAL
-    # What may not be looked at explains nothing, and hides no refusal.
-    with suppress(PermissionError):
+    # What may not be looked at, or a link that leads elsewhere, explains nothing, and hides no refusal.
+    with suppress(PermissionError, FormatError):
         message, hint = _found(storage)
     place = storage.base if "://" in storage.base else str(Path(storage.base).absolute())
     return FormatError(Reason.NOT_A_TABLE, "SL-001", place, None, message, hint)
