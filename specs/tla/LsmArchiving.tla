@@ -128,7 +128,8 @@ MergesAfter(isMore) ==
 \* HS-011: the manifests but the newest three, and one more for each level merged.
 \* @type: (Int, Int) => Set(Int);
 EndingAfter(changes, merged) ==
-  LET there == {one.version: one \in manifests} \union (CurrentVersion + 1..CurrentVersion + changes)
+  LET begun == {CurrentVersion + one: one \in {each \in 1..5: each <= changes}}
+      there == {one.version: one \in manifests} \union begun
       kept == IF "old versions stay" \in Rules THEN ManifestsRetained + merged ELSE 1
   IN there \ Newest(there, kept)
 
