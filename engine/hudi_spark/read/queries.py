@@ -78,16 +78,21 @@ def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
     """The tasks that answer a query of any kind.
 
     Raises:
-        HudiError: the table or the request is refused.
-        FormatError: what a file of the timeline breaks.
+        HudiError: the table or the request is refused; RANGE_NOT_RETAINED where a clean took a file.
         UnsupportedFeature: what this reader cannot read yet.
 
-    Clauses: RD-001, IN-001, CD-002.
+    Clauses: RD-001, RD-014, IN-001, CD-002.
 
     """
-    if isinstance(query, ChangesQuery):
-        return plan_changes(storage, query)
-    return plan_incremental(storage, query) if isinstance(query, IncrementalQuery) else plan_query(storage, query)
+    try:
+        with typed_errors():
+            if isinstance(query, ChangesQuery):
+                return plan_changes(storage, query)
+            if isinstance(query, IncrementalQuery):
+                return plan_incremental(storage, query)
+            return plan_query(storage, query)
+    except HudiError as error:
+        raise why_lost(storage, error) from error
 
 
 def run_any(plan: AnyPlan) -> SliceRows:
