@@ -106,7 +106,7 @@ def _several(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     group = table.group("oslo", 0)
     # The magic of the second block lies across byte 8,192, where buffers of readers end.
-    rows = [ride("r01", 20, rider="one" * 2211), ride("r03", 20)], rides(20, ("r01",), rider="second")
+    rows = [ride("r01", 20, rider="one" * 2212), ride("r09@oslo", 20)], rides(20, ("r01",), rider="second")
     blocks = [table.data_block(group, second(2), each) for each in rows]
     more = table.data_block(group, second(2), rides(20, ("r03", "fähre-05")))
     written = table.log_file(group, second(2), *blocks)
