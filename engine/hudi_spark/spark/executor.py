@@ -66,7 +66,6 @@ _Batches = Iterator[pa.RecordBatch]
 DRIVER_BYTES: Final = "spark.hudi.driver.bytes"
 """The setting of a session: up to how many bytes of files and rows are worked on by the driver; 0 for none."""
 _ON_A_DRIVER: Final = 1 << 26
-_CORES: Final = 4
 # Rows in memory take about so many times the bytes of the files that they come from.
 _GROWTH: Final = 4
 # Of these Spark knows about how many bytes they give, by those of the files or rows below them.
@@ -291,8 +290,8 @@ class OnSpark:
     def of(cls, spark: "SparkSession") -> "OnSpark":
         """As the session has it: its driver works on few bytes itself.
 
-        Where executors are threads of the driver these are as many as Spark would give to a task for each core, of
-        four at most: Python's threads share one lock. Elsewhere they are fewer, whatever memory the driver has.
+        Where executors are threads of the driver these are as many as Spark would give to one task, since one thread
+        writes; elsewhere they are fewer, whatever memory the driver has.
 
         Raises:
             HudiError: CONFIG_INVALID for a setting that is no number of bytes.
@@ -306,7 +305,7 @@ class OnSpark:
             return cls(spark, None, int(given))
         context = spark.sparkContext
         local = context.master.startswith("local") and not context.master.startswith("local-cluster")
-        return cls(spark, None, TASK_BYTES * min(context.defaultParallelism, _CORES) if local else _ON_A_DRIVER)
+        return cls(spark, None, TASK_BYTES if local else _ON_A_DRIVER)
 
     def is_little(self, tasks: Sequence[_Task], size_of: Callable[[_Task], int] | None) -> bool:
         """Whether tasks work on so few bytes that the driver carries them out; of unknown bytes it takes few tasks."""
