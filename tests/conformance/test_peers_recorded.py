@@ -84,6 +84,15 @@ def test_a_first_run_covers_all_tables_and_keeps_the_answers(tiny: TinyCorpus, p
     assert stale_tables(record, load_cases(tiny.root)) == ()
 
 
+def test_a_table_of_a_draft_is_left_out_where_all_tables_are_named(tiny: TinyCorpus, passing: Params):
+    tiny.case("draft", passing, table_id="v10/tiny")
+    tiny.case("c", passing)
+    named = sorted({subject(case) for case in load_cases(tiny.root)})
+    assert len(named) == 2
+    run = run_peer(tiny.root, "fake", Console(quiet=True), named)
+    assert (run.code, run.tables, tuple(load_record(tiny.root, "fake").tables)) == (0, ("v9/tiny",), ("v9/tiny",))
+
+
 def test_a_wrong_answer_is_kept_as_a_contradiction(tiny: TinyCorpus, other: Params):
     assert _peer_run(tiny, other).code == 1
     assert len(contradictions(load_record(tiny.root, "fake"))) == 1

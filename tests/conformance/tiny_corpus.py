@@ -111,7 +111,7 @@ class TinyCorpus:
         (files / "city=Zürich" / "f1.parquet").write_bytes(b"PAR1")
         folder.mkdir(parents=True)
         pack(files, folder / "table.zip")
-        version = table_id[1]
+        version = table_id.split("/", maxsplit=1)[0][1:]
         (folder / "table.toml").write_text(
             f'id = "{table_id}"\ntitle = "Tiny"\ntable_version = {version}\nfeatures = ["table-version-{version}"]\n'
             + manifest.render(manifest.scan(files, manifest.WRITTEN_MS)),

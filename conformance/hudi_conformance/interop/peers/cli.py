@@ -12,7 +12,7 @@ import typer
 from hudi_conformance.apache.bundles import BundleUnavailableError, bundle_jar, bundles
 from hudi_conformance.apache.dynamodb_local import dynamodb_local
 from hudi_conformance.interop.peers.page import peers_page
-from hudi_conformance.interop.peers.recorded import contradictions, load_record, stale_tables, subject
+from hudi_conformance.interop.peers.recorded import by_subject, contradictions, load_record, stale_tables
 from hudi_conformance.interop.peers.running import PEERS, PeerRun, peers_required, relist, run_peer
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.console import console
@@ -48,10 +48,10 @@ def run_peers(
     for name in adapter or ():
         known_word("peer", name, PEERS)
     for name in tables or ():
-        known_word("table or case that writes", name, {subject(case) for case in cases})
+        known_word("table or case that writes", name, by_subject(cases).keys())
     runs = []
     for name in adapter or PEERS:
-        chosen = tables or (None if changed else sorted({subject(case) for case in cases if not case.writes}))
+        chosen = tables or (None if changed else sorted(by_subject(case for case in cases if not case.writes)))
         runs.append(run_peer(root, name, console(), chosen, sample=0))
     _finish(runs)
 

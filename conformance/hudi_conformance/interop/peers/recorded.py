@@ -87,7 +87,7 @@ def pattern_of(name: str, cases: Iterable[Case]) -> str:
 def patterns_of(record: Record, name: str, cases: Iterable[Case]) -> tuple[str, ...]:
     """The globs of what a subject must be asked: its new cases where nothing else of it changed, else all it has."""
     every = tuple(cases)
-    new = _new_cases(record.tables.get(name), _by_subject(every).get(name, ()))
+    new = _new_cases(record.tables.get(name), by_subject(every).get(name, ()))
     return tuple(case.id for case in new) or (pattern_of(name, every),)
 
 
@@ -110,7 +110,7 @@ def with_results(record: Record, implementation: Mapping[str, str], cases: Itera
     results: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         results.setdefault(subject(by_id[line["id"]]), []).append(line)
-    subjects = _by_subject(by_id.values())
+    subjects = by_subject(by_id.values())
     fresh = {name: _recorded(subjects[name], lines, record.tables.get(name)) for name, lines in results.items()}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
@@ -120,13 +120,13 @@ def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
 
     Cases that write are asked of a peer by name: one that was never asked lacks nothing.
     """
-    now = _by_subject(cases)
+    now = by_subject(cases)
     recorded_names = {name for name in now if name in record.tables or not name.startswith(f"{WRITING}/")}
     changed = {name for name in recorded_names if not _is_fresh(record.tables.get(name), now[name])}
     return tuple(sorted(changed | (record.tables.keys() - now.keys())))
 
 
-def _by_subject(cases: Iterable[Case]) -> dict[str, list[Case]]:
+def by_subject(cases: Iterable[Case]) -> dict[str, list[Case]]:
     """Cases by subject, drafts left out: no release speaks them."""
     found: dict[str, list[Case]] = {}
     for case in (one for one in cases if not one.drafts):

@@ -12,6 +12,7 @@ from rich.console import Console
 from hudi_conformance.apache.bundles import BundleUnavailableError, bundle_jar
 from hudi_conformance.interop.peers.recorded import (
     Record,
+    by_subject,
     contradicted,
     load_record,
     longest_unqueried,
@@ -20,7 +21,6 @@ from hudi_conformance.interop.peers.recorded import (
     relabelled,
     save_record,
     stale_tables,
-    subject,
     with_results,
 )
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
@@ -63,7 +63,7 @@ def run_peer(
     cases = load_cases(root)
     record = relabelled(load_record(root, adapter), _listed(root, adapter, cases))
     chosen = tuple(tables) if tables is not None else due_tables(record, cases, sample)
-    present = tuple(sorted(set(chosen) & {subject(case) for case in cases}))
+    present = tuple(sorted(set(chosen) & by_subject(cases).keys()))
     why = missing_bundle(root, adapter)
     if why:
         return PeerRun(adapter, present, int(peers_required()), why)
@@ -127,6 +127,6 @@ def _run(
 
 
 def _without_unknown_cases(record: Record, cases: Iterable[Case]) -> Record:
-    known = {subject(case) for case in cases}
+    known = by_subject(cases)
     kept = {name: table for name, table in record.tables.items() if name in known}
     return Record(record.adapter, record.implementation, kept)
