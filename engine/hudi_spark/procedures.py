@@ -193,7 +193,7 @@ def _instant(call: _Call) -> str:
 
 def _planned(call: _Call, service: str, configs: Mapping[str, str]) -> "DataFrame":
     """A service by `op`: its plan alone, the plans that wait, or both."""
-    op = call.text("op", "scheduleAndExecute").lower() or "scheduleandexecute"
+    op = (call.text("op") or "scheduleAndExecute").lower()
     if op not in ("schedule", "run", "execute", "scheduleandexecute"):
         raise refusal(f"op is {op!r}", "say schedule, execute or scheduleAndExecute")
     if op == "schedule":

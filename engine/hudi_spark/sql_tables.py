@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hudi_spark.datasource import GivenOptions
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, suggested, to_text
 from hudi_spark.keys import RECORD_KEY
-from hudi_spark.options import refusal, resolve
+from hudi_spark.options import INDEX_TYPE, refusal, resolve
 from hudi_spark.procedures import called_function
 from hudi_spark.table import HudiTable, NamedTable, known_names, named_table, remember_name, session_storage
 from hudi_spark.table_state import load_configuration, load_table
@@ -31,7 +31,6 @@ STATEMENTS: Final = (
 META: Final = "_hoodie_"
 INSERTS: Final = "hoodie.spark.sql.insert.into.operation"
 OVERWRITES: Final = "hoodie.datasource.overwrite.mode"
-_INDEX: Final = "hoodie.index.type"
 _GLOBAL: Final = ("GLOBAL_BLOOM", "GLOBAL_SIMPLE", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
 
 
@@ -182,7 +181,7 @@ class SessionTables:
 
     def is_global(self, target: Target) -> bool:
         """Whether a key is looked up in all partitions."""
-        return resolve(self.settings_of(target.named)).text(_INDEX).upper() in _GLOBAL
+        return resolve(self.settings_of(target.named)).text(INDEX_TYPE).upper() in _GLOBAL
 
     def target(self, node: Any) -> Target:
         """The table that a statement changes.

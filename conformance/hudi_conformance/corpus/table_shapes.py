@@ -58,6 +58,20 @@ class TableShape:
         """Whether ranges are bounded by completion times, not by requested ones."""
         return self.version >= 8
 
+    @property
+    def has_global_index(self) -> bool:
+        """Whether writers find a key in any partition."""
+        index = _index_of(self.configs)
+        return index.startswith("GLOBAL") or index == "RECORD_INDEX"
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether a global index leaves a row in the partition where its key is, whatever the row says itself."""
+        index = _index_of(self.configs).removeprefix("GLOBAL_").partition("_")[0].lower()
+        usual = "false" if index == "record" else "true"
+        moves = self.configs.get(f"hoodie.{index}.index.update.partition.path", usual)
+        return self.has_global_index and moves == "false"
+
     def create_params(self, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The parameters of `create_table`; `schema` in place of that of the columns."""
         made = {
@@ -75,6 +89,10 @@ class TableShape:
             payload = {"hoodie.compaction.payload.class": _PAYLOADS[self.merge_mode]}
             return {**made, "properties": {**payload, **self.properties}}
         return {**made, "merge_mode": self.merge_mode} if self.merge_mode else made
+
+
+def _index_of(configs: Mapping[str, str]) -> str:
+    return configs.get("hoodie.index.type", "")
 
 
 @dataclass(frozen=True, slots=True)

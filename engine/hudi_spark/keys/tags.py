@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.options import Options
+from hudi_spark.options import INDEX_TYPE, Options
 from hudi_spark.read import Flow, TaskIdentity
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import FileSlice
@@ -143,7 +143,6 @@ def with_paths(rows: pa.Table, paths: pa.Array | pa.ChunkedArray) -> pa.Table:
 
 IndexKind = Literal["simple", "bloom", "bucket", "ring", "record"]
 
-_TYPE: Final = "hoodie.index.type"
 _ENGINE: Final = "hoodie.index.bucket.engine"
 _KINDS: Final[dict[str, tuple[IndexKind, bool]]] = {
     "SIMPLE": ("simple", False),
@@ -192,9 +191,9 @@ def index_of(state: WriterState) -> Index:
     Clauses: OW-020, OW-021.
 
     """
-    name = state.options.text(_TYPE).upper()
+    name = state.options.text(INDEX_TYPE).upper()
     if name not in _KINDS:
-        raise UnsupportedFeature(f"index-{name.lower()}", f"{_TYPE} may be one of {', '.join(_KINDS)}")
+        raise UnsupportedFeature(f"index-{name.lower()}", f"{INDEX_TYPE} may be one of {', '.join(_KINDS)}")
     kind, anywhere = _KINDS[name]
     if hashes_consistently(state.options):
         kind = "ring"
@@ -209,7 +208,7 @@ def hashes_consistently(options: Options) -> bool:
 
     Clauses: OW-034.
     """
-    return options.text(_TYPE).upper() == "BUCKET" and options.text(_ENGINE).upper() == _CONSISTENT
+    return options.text(INDEX_TYPE).upper() == "BUCKET" and options.text(_ENGINE).upper() == _CONSISTENT
 
 
 def is_global(state: WriterState) -> bool:

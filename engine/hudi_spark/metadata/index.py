@@ -21,6 +21,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.files import WrittenFile
 from hudi_spark.merge import DELETED_FIELD, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
+from hudi_spark.options import INDEX_TYPE
 from hudi_spark.read import UNMERGED, Executor, Flow, ReadContext, SliceTask, TaskIdentity, run_task, slice_task
 from hudi_spark.schema import META_SCHEMA, Origins, WriterState, nullable, origins_of
 from hudi_spark.table_state import SERVICES, FileSlice, GroupId, MetadataTable, Visibility
@@ -148,9 +149,6 @@ class GroupChange:
     updates_only: bool = False
 
 
-_INDEX: Final = "hoodie.index.type"
-
-
 def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange, ...]:
     """The file groups that an action touches, by partition and file id; none for actions that keep all rows in place.
 
@@ -161,7 +159,7 @@ def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange
     known = {(one.partition, one.file_id): one for one in state.slices}
     stats = _stats_by_group(one.stat for one in write.written)
     # To a bucket every row is an update, also one with a new key: its writer looks at no keys.
-    counts = _count_deletes(state) and state.options.text(_INDEX) != "BUCKET"
+    counts = _count_deletes(state) and state.options.text(INDEX_TYPE) != "BUCKET"
     changed = [_written(group, known.get(group), found, write.requested) for group, found in stats.items()]
     changed = [one if counts else replace(one, updates_only=False) for one in changed]
     gone = {(partition, file_id) for partition, ids in write.replaced.items() for file_id in ids} - stats.keys()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from hudi_spark.errors import HudiError, Reason
@@ -77,6 +77,7 @@ def refusal(message: str, hint: str) -> HudiError:
 
 
 COMMIT_METADATA_PREFIX: Final = "hoodie.datasource.write.commitmeta.key.prefix"
+INDEX_TYPE: Final = "hoodie.index.type"
 # How to reach an object store: for the storage layer, no key of Hudi's.
 STORAGE_PREFIX: Final = "fs."
 
@@ -91,6 +92,10 @@ class Options:
     values: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, str] = field(default_factory=dict)
+
+    def with_values(self, values: Mapping[str, str]) -> "Options":
+        """The same with other values of some keys, by their current names."""
+        return replace(self, values={**self.values, **values})
 
     def given(self, key: str) -> bool:
         """Whether the caller gave the key, under whatever name."""

@@ -26,7 +26,7 @@ from hudi_format.timeline.plan_values import (
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge import column_of
-from hudi_spark.options import Options
+from hudi_spark.options import INDEX_TYPE, Options
 from hudi_spark.schema import Origins, origins_of
 from hudi_spark.table_state import DATA_ACTIONS, Commit, FileSlice, Snapshot, clustering_plan, groups_in_pending_plans
 from hudi_spark.write import TableWork, state_of_table
@@ -291,7 +291,6 @@ _SCHEDULED: Final = "hoodie.clustering.schedule.inline"
 _BESIDE: Final = "hoodie.clustering.async.enabled"
 _INLINE_COMMITS: Final = "hoodie.clustering.inline.max.commits"
 _BESIDE_COMMITS: Final = "hoodie.clustering.async.max.commits"
-_INDEX: Final = "hoodie.index.type"
 
 
 def is_due(storage: Storage, snapshot: Snapshot, options: Options) -> bool:
@@ -326,7 +325,7 @@ def refuse_unclustered(options: Options) -> None:
     Clauses: OW-022.
 
     """
-    if options.text(_INDEX).upper() == "BUCKET":
+    if options.text(INDEX_TYPE).upper() == "BUCKET":
         raise UnsupportedFeature("clustering-buckets", "the hash of a key says where its row lies: compact the table")
 
 

@@ -34,7 +34,6 @@ from hudi_spark.metadata import (
     update_properties,
     write_definitions,
 )
-from hudi_spark.options import Options
 from hudi_spark.services import running
 from hudi_spark.services.rollback import POLICY, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import is_service_plan
@@ -303,11 +302,11 @@ def settle(work: TableWork) -> None:
     Clauses: VR-005, RB-001, RB-004.
 
     """
-    roll_back_failed_writes(replace(work, options=_with(work.options, {POLICY: "EAGER"})), "EAGER")
+    roll_back_failed_writes(replace(work, options=work.options.with_values({POLICY: "EAGER"})), "EAGER")
     for one in _plans(work):
         running.execute(work, one.requested)
     if _has_logs(work):
-        whole = replace(work, options=_with(work.options, _WHOLE))
+        whole = replace(work, options=work.options.with_values(_WHOLE))
         requested = running.schedule(whole, _COMPACTION)
         if requested is not None:
             running.execute(whole, requested)
@@ -349,10 +348,6 @@ def _is_unresting(instant: Instant) -> bool:
 
 def _has_logs(work: TableWork) -> bool:
     return any(one.log_files for one in work.snapshot().slices)
-
-
-def _with(options: Options, more: Mapping[str, str]) -> Options:
-    return replace(options, values={**options.values, **more})
 
 
 _FIRST: Final = "V1"

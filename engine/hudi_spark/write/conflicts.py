@@ -27,7 +27,7 @@ from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_spark.concurrency import is_alive
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.keys import BUCKET_DIGITS, hashes_consistently, index_of
-from hudi_spark.options import Options
+from hudi_spark.options import INDEX_TYPE, Options
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import (
     Commit,
@@ -381,7 +381,7 @@ def concurrency_of(state: WriterState, operation: Operation) -> Concurrency:
     non_blocking = state.options.text(_MODE) == _NON_BLOCKING
     if non_blocking:
         _refuse_blocking(state, operation)
-    bucketed = state.options.text("hoodie.index.type") == "BUCKET" and index_of(state).kind == "bucket"
+    bucketed = state.options.text(INDEX_TYPE) == "BUCKET" and index_of(state).kind == "bucket"
     rules = conflict_rules(state.options, by_bucket=bucketed)
     only_logs = non_blocking and not operation.bulk and operation.name != "delete_partition"
     overwrites = "nothing" if operation.name == "delete_partition" else operation.replaces

@@ -19,7 +19,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH, RECORD_KEY, index_of
-from hudi_spark.options import Options
+from hudi_spark.options import INDEX_TYPE, Options
 from hudi_spark.read import OPENING_BYTES, Flow, TaskIdentity, bytes_to_read
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Commit, FileSlice, pending_clusterings
@@ -229,7 +229,6 @@ def _of_new_keys(rows: pa.Table, routes: Routes) -> pa.Array:
     return pa.array(found, pa.int32())
 
 
-INDEX_TYPE: Final = "hoodie.index.type"
 _BUCKET: Final = "BUCKET"
 
 

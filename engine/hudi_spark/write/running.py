@@ -2,6 +2,7 @@
 
 Jobs on Spark: one for a bulk insert; two for every other operation, as the number of rows for each file group has to be
 known before rows are sent there; the rows in between are kept by the executors. Indexes may add a job of their own.
+Steps that work on few rows and few bytes of files are the driver's, without a job but the one that brings the rows.
 """
 
 import re
@@ -28,6 +29,7 @@ from hudi_spark.keys import (
     tagged,
     tagged_schema,
 )
+from hudi_spark.options import INDEX_TYPE
 from hudi_spark.read import Executor, Flow
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Snapshot
@@ -44,7 +46,6 @@ from hudi_spark.write.planning import (
     statement_of,
 )
 from hudi_spark.write.routing import (
-    INDEX_TYPE,
     TARGET,
     TARGET_FIELD,
     Routes,
@@ -302,8 +303,7 @@ class _Staging:
 
         """
         if is_bucketed(state):
-            options = replace(state.options, values={**state.options.values, INDEX_TYPE: "SIMPLE"})
-            state = replace(state, options=options)
+            state = replace(state, options=state.options.with_values({INDEX_TYPE: "SIMPLE"}))
         found = tagged(rows, state, self._executor, self._context.requested, staying=True).rows
         names = tuple(rows.schema.names)
         if self._policy == "drop":

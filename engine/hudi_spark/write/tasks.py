@@ -107,12 +107,13 @@ class Keying:
         brought = cast_rows(rows, self.schema)
         # The text of a value follows from the type of its column in the table, whatever type the rows came in.
         source = _with_further(brought, rows)
-        # Stored rows of a table whose keys are generated bring the one that they got.
-        keys = self.generator.keys(source, identity, self.requested)
-        if self.generator.rule is None and RECORD_KEY in rows.column_names:
-            stored = rows.column(RECORD_KEY)
-            # What a merge inserts has none yet.
-            keys = pc.coalesce(stored, keys) if self.deletes else brought_keys(stored)
+        # Stored rows of a table whose keys are generated bring the one that they got; what a merge inserts has none.
+        stored = rows.column(RECORD_KEY) if self.generator.rule is None and RECORD_KEY in rows.column_names else None
+        if stored is not None and not self.deletes:
+            keys = brought_keys(stored)
+        else:
+            keys = self.generator.keys(source, identity, self.requested)
+            keys = keys if stored is None else pc.coalesce(stored, keys)
         paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])

@@ -68,9 +68,6 @@ def questions_after(
         yield from _ranges(written, "read_changes")
 
 
-_GLOBAL = {"GLOBAL_SIMPLE": "simple", "GLOBAL_BLOOM": "bloom", "RECORD_INDEX": "record"}
-
-
 def _filtered(form: Sequence[Any]) -> Question:
     """A filter that may follow every index of the metadata table."""
     return Question("read_snapshot", fixed=(("filter", form), ("configs", _FOLLOWED)))
@@ -87,8 +84,8 @@ def _key_filter(case: WriteCase, steps: int) -> Iterator[Question]:
 def _column_filters(case: WriteCase) -> Iterator[Question]:
     """Each column: a value that was written, what is not below it, what is null; none that folders may contradict."""
     for name, kind in case.shape.columns:
-        if name in case.shape.partition_by and _leaves_rows(case.shape):
-            continue
+        if name in case.shape.partition_by and case.shape.keeps_places:
+            continue  # readers may go by folders (IX-056)
         written = list(_values(case, name, len(case.steps)))
         values = [one for one in written if one != _NOT_A_NUMBER] if kind.startswith("float") else written
         operators = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
@@ -99,13 +96,6 @@ def _column_filters(case: WriteCase) -> Iterator[Question]:
             chosen = zip(operators, (values[-1], values[0], values[len(values) // 2]), strict=False)
             yield from (_filtered([name, *one]) for one in chosen)
         yield _filtered([name, "is_null"])
-
-
-def _leaves_rows(shape: TableShape) -> bool:
-    """Whether a global index leaves a row in the partition that it was in: readers may go by folders (IX-056)."""
-    kind = _GLOBAL.get(shape.configs.get("hoodie.index.type", ""))
-    moves = f"hoodie.{kind}.index.update.partition.path"
-    return kind is not None and shape.configs.get(moves, "false" if kind == "record" else "true") == "false"
 
 
 def _values(case: WriteCase, name: str, steps: int) -> Iterator[Any]:

@@ -587,7 +587,7 @@ class Writes:
             key = self._key(row)
             if may_double and key in self.held:
                 self.doubled.add(key)
-            if not (key in self.held and self._keeps_places()):
+            if not (key in self.held and self.shape.keeps_places):
                 self.held[key] = self._place(row)
             self.homes.setdefault(key, self._place(row))
 
@@ -612,14 +612,8 @@ class Writes:
 
     def _leave_alone(self, key: Key) -> None:
         """Where a key goes that a log deleted, and so whom it meets, differs between global indexes: not asked."""
-        if self._has_global_index() and (self.shape.table_type == MOR or self._keeps_places()):
+        if self.shape.has_global_index and (self.shape.table_type == MOR or self.shape.keeps_places):
             self.doubled.add(key)
-
-    def _keeps_places(self) -> bool:
-        """Whether a row stays in the partition where its key is, whatever it says itself."""
-        index = self.shape.configs.get("hoodie.index.type", "").removeprefix("GLOBAL_").partition("_")[0].lower()
-        usual = "false" if index == "record" else "true"
-        return self.shape.configs.get(f"hoodie.{index}.index.update.partition.path", usual) == "false"
 
     def _filtered(self) -> Step:
         key = self.choices.one(sorted(self.held, key=repr))
@@ -713,11 +707,7 @@ class Writes:
         return f"n{self.choices.number(0, 99)}" if note == "n" else note
 
     def _is_global(self) -> bool:
-        return self._has_global_index() and self.choices.chance(50)
-
-    def _has_global_index(self) -> bool:
-        index = self.shape.configs.get("hoodie.index.type", "")
-        return index.startswith("GLOBAL") or index == "RECORD_INDEX"
+        return self.shape.has_global_index and self.choices.chance(50)
 
     def _unused(self) -> Key:
         row, number = self._fields(set(self.shape.record_key)), self.choices.number(0, 990)

@@ -7,14 +7,13 @@ from hudi_conformance.corpus.golden.recipes.interrupted_services import CLEAN, D
 from hudi_conformance.corpus.golden.rides import ride, rides, second
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.indexings import LISTED
-from hudi_conformance.corpus.writing.recipes.typed_tables import KEPT
+from hudi_conformance.corpus.writing.recipes.indexings import SHARED as SHARED_LISTED
 from hudi_conformance.corpus.writing.registry import RecipeFunction, writing
 from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.shapes import VERSIONS as TABLE_VERSIONS
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK}
-_LISTED: Final = {**SHARED, **{key: value for key, value in KEPT.items() if "metadata" in key}}
 _EAGER: Final = {**ALONE, "hoodie.clean.failed.writes.policy": "EAGER"}
 
 
@@ -211,7 +210,7 @@ def _foreseen(case: WritingCase) -> None:
     case.query("check_table")
 
 
-@of_each_version("clean", "cow_interrupted_clean", "CN-012 CN-009 MT-005", "clean-leaves-a-planned-file", _LISTED)
+@of_each_version("clean", "cow_interrupted_clean", "CN-012 CN-009 MT-005", "clean-leaves-a-planned-file", SHARED_LISTED)
 def clean(case: WritingCase) -> None:
     """A clean that died between two files is carried out again, and reports all planned files.
 
@@ -228,7 +227,7 @@ def clean(case: WritingCase) -> None:
 
 
 @of_each_version(
-    "clean_before_another", "cow_interrupted_clean", "CN-006 CN-012", "cleans-planned-beside-each-other", _LISTED
+    "clean_before_another", "cow_interrupted_clean", "CN-006 CN-012", "cleans-planned-beside-each-other", SHARED_LISTED
 )
 def clean_before_another(case: WritingCase) -> None:
     """No other clean is planned while one that died waits.
