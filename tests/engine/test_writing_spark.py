@@ -83,10 +83,32 @@ def test_few_rows_that_spark_knows_the_size_of_are_written_by_the_driver(tmp_pat
     rows_here, jobs = _seen(spark, None, tmp_path / "here", known)
     assert rows_here == _seen(spark, "0", tmp_path / "there", known)[0]
     assert jobs <= 3  # a sort looks at its rows first, and sends them in a job of its own
-    for number, frame in enumerate((unknown, exploded)):
+    renamed = known.selectExpr("id as id", "region", "ts", "price")
+    assert _seen(spark, None, tmp_path / "renamed", renamed)[1] <= jobs
+    computed = known.selectExpr("concat(id, '') as id", "region", "ts", "price").sort("price")
+    for number, frame in enumerate((unknown, exploded, computed)):
         found, more = _seen(spark, None, tmp_path / f"unknown {number}", frame)
         assert found == rows_here
         assert more > jobs
+
+
+def test_files_of_more_rows_than_their_bytes_promise_do_not_come_to_the_driver(tmp_path: Path, spark: Any):
+    """A column of one value takes hardly a byte of a file: no partition gives the driver more rows than the limit."""
+    columns = ["concat('k', id % 10) as id", "'north' as region", "1L as ts", "1.0D as price"]
+    spark.range(0, 200_000, 1, 2).selectExpr(*columns).write.parquet(str(tmp_path / "source"))
+    source = spark.read.parquet(str(tmp_path / "source"))
+    context = spark.sparkContext
+    context.setJobGroup("too many", "rows")
+    try:
+        found, _ = _seen(spark, "400000", tmp_path / "table", source)
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+    assert len(found) == 10
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    stages = {one for job in tracker.getJobIdsForGroup("too many") for one in tracker.getJobInfo(job).stageIds}
+    results = [store.lastStageAttempt(one).resultSize() for one in stages]
+    assert stages
+    assert max(results) < 200_000 * (2 * 4 + 2 * 8) / 2  # texts have offsets of four bytes
 
 
 def test_the_driver_takes_no_more_than_the_session_allows(tmp_path: Path, spark: Any):

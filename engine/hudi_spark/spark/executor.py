@@ -72,7 +72,9 @@ _GROWTH: Final = 4
 _SIZED: Final = frozenset(
     ("Filter", "GlobalLimit", "LocalLimit", "LocalRelation", "LogicalRelation", "Project", "Range", "Sort", "Union")
 )
-_TOO_MUCH: Final = "spark.driver.maxResultSize"
+_OF_ANY_LENGTH: Final = frozenset(("string", "binary", "array", "map", "struct", "variant"))
+_MOST_RESULTS: Final = "spark.driver.maxResultSize"
+_IN_PARTITION: Final = (1 << 33) - 1
 _LATEST_JOBS: Final = 16
 _ENDING_S: Final = 60.0
 _POLL_S: Final = 0.05
@@ -112,7 +114,7 @@ class SparkFlow:
         """The rows on the driver, in the order of their partitions, where Spark knows that they are few."""
         if not self.driver_bytes or not _is_sized(self.frame, self.driver_bytes // _GROWTH):
             return self
-        rows = _on_driver(self.frame, self.schema)
+        rows = _on_driver(self.frame, self.schema, self.driver_bytes)
         if rows is None or rows.nbytes > self.driver_bytes:
             return self
         executor = OnSpark(self.source.sparkSession, self.identify, self.driver_bytes)
@@ -473,10 +475,14 @@ def _planned(frame: "DataFrame") -> "DataFrame":
 def _is_sized(frame: "DataFrame", most: int) -> bool:
     """Whether Spark knows that a frame has no more than so many bytes, without having computed it.
 
+    Never where Spark bounds no result: it takes compressed bytes of files for those of rows.
+
     Raises:
         HudiError, UnsupportedFeature: what literal rows raised, which Spark computes when it plans.
 
     """
+    if frame.sparkSession.conf.get(_MOST_RESULTS, "1g").strip("bkmgtpBKMGTP ") == "0":
+        return False
     with _typed_errors(frame.sparkSession):
         plan = frame._jdf.queryExecution().optimizedPlan()  # noqa: SLF001 - PySpark has no public name for it
     return int(str(plan.stats().sizeInBytes())) <= most and _are_sized(plan)
@@ -485,28 +491,54 @@ def _is_sized(frame: "DataFrame", most: int) -> bool:
 def _are_sized(plan: Any) -> bool:
     if plan.nodeName() == "InMemoryRelation":
         return bool(plan.cacheBuilder().isCachedColumnBuffersLoaded())
-    children = plan.children()
-    below = (children.apply(number) for number in range(children.size()))
-    return plan.nodeName() in _SIZED and all(map(_are_sized, below))
+    if plan.nodeName() == "Project" and not all(map(_is_bounded, _each(plan.projectList()))):
+        return False
+    return plan.nodeName() in _SIZED and all(map(_are_sized, _each(plan.children())))
 
 
-def _on_driver(frame: "DataFrame", schema: pa.Schema) -> pa.Table | None:
+def _is_bounded(column: Any) -> bool:
+    """Whether a column has the bytes that Spark counts: a computed text counts 20, however long it is."""
+    if column.dataType().typeName() not in _OF_ANY_LENGTH:
+        return True
+    while column.nodeName() == "Alias":
+        column = column.child()
+    return column.nodeName() in ("AttributeReference", "Literal")
+
+
+def _each(found: Any) -> Iterator[Any]:
+    return (found.apply(number) for number in range(found.size()))
+
+
+def _on_driver(frame: "DataFrame", schema: pa.Schema, most: int) -> pa.Table | None:
     """All rows of a frame, in the order of its partitions, without a Python object for a row.
 
-    None where they are more than Spark gives to a driver, against what it knew of them.
+    None where they are more, against what Spark knew of them, than so many bytes or than it gives to a driver.
 
     Raises:
         HudiError, UnsupportedFeature: what a task raised.
 
     """
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    # No partition gives more rows than all of them may have: values that repeat take hardly a byte of a file.
+    limit = most // max(_row_bytes(schema), 1)
+    number = functions.monotonically_increasing_id().bitwiseAND(_IN_PARTITION)
     try:
         with _typed_errors(frame.sparkSession):
-            batches = frame._collect_as_arrow()  # noqa: SLF001 - PySpark has no public name for it before 4.0
+            cut = frame.where(number <= limit)
+            batches = cut._collect_as_arrow()  # noqa: SLF001 - PySpark has no public name for it before 4.0
     except Exception as error:
-        if _TOO_MUCH not in str(error):
+        if _MOST_RESULTS not in str(error):
             raise
         return None
+    if sum(batch.num_rows for batch in batches) > limit:
+        return None
     return pa.Table.from_batches(batches).cast(schema) if batches else schema.empty_table()
+
+
+def _row_bytes(schema: pa.Schema) -> int:
+    """The fewest bytes that a row has: those of columns of one width, an offset for each other column."""
+    return sum(max(one.type.bit_width // 8, 1) if pa.types.is_primitive(one.type) else 4 for one in schema)
 
 
 def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
