@@ -271,6 +271,16 @@ def state_for_tags(state: WriterState, operation: Operation) -> WriterState:
     return replace(state, snapshot=replace(state.snapshot, slices=()))
 
 
+def state_of_files(state: WriterState) -> WriterState:
+    """The table as an index of buckets is asked whether it has a key: by the keys of its files.
+
+    Clauses: OW-020.
+    """
+    if not is_bucketed(state):
+        return state
+    return replace(state, options=state.options.with_values({INDEX_TYPE: "SIMPLE"}))
+
+
 _SMALL: Final = "hoodie.parquet.small.file.limit"
 _MOST: Final = "hoodie.parquet.max.file.size"
 

@@ -29,7 +29,6 @@ from hudi_spark.keys import (
     tagged,
     tagged_schema,
 )
-from hudi_spark.options import INDEX_TYPE
 from hudi_spark.read import Executor, Flow
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import Snapshot
@@ -56,6 +55,7 @@ from hudi_spark.write.routing import (
     plan_routes,
     sizing_of,
     state_for_tags,
+    state_of_files,
 )
 from hudi_spark.write.tasks import BulkWriting, Combining, Keying, Known, NewKeys, Routing, WritingTargets
 from hudi_spark.write.transaction import Staged, Transaction, groups_in, missing_partitions, replaced_by
@@ -302,9 +302,7 @@ class _Staging:
         Clauses: DM-001, OW-022.
 
         """
-        if is_bucketed(state):
-            state = replace(state, options=state.options.with_values({INDEX_TYPE: "SIMPLE"}))
-        found = tagged(rows, state, self._executor, self._context.requested, staying=True).rows
+        found = tagged(rows, state_of_files(state), self._executor, self._context.requested, staying=True).rows
         names = tuple(rows.schema.names)
         if self._policy == "drop":
             return found.map(NewKeys(names), rows.schema)
