@@ -134,16 +134,32 @@ def query_partial_update(table: WrittenTable) -> None:
 )
 def merge_into(table: TableWriter) -> None:
     """Four statements that assign a price, then a name, some of them late, a null, and both; then rows as a whole."""
+    _merged(table)
+
+
+@kept(
+    "v9/apache_mor_partial_beside_mark",
+    by="1.1.1",
+    title="Partial updates of a table with a column that marks deletes",
+    features=("base-parquet", "log-avro", "partial-update"),
+    queries=query_partial_update,
+)
+def merge_into_marked(table: TableWriter) -> None:
+    """The same statements in a table with a column that marks deletes, which none of them assigns."""
+    _merged(table, ", _hoodie_is_deleted boolean", ", false")
+
+
+def _merged(table: TableWriter, column: str = "", value: str = "") -> None:
     session = table.session
-    settings = {name: value for name, value in COMMON.items() if not name.startswith("hoodie.datasource")}
-    for name, value in settings.items():
-        session.sql(f"set {name}={value}")
+    settings = {name: setting for name, setting in COMMON.items() if not name.startswith("hoodie.datasource")}
+    for name, setting in settings.items():
+        session.sql(f"set {name}={setting}")
     session.sql("drop table if exists partial_orders")
     session.sql(
-        "create table partial_orders (id string, ts bigint, name string, price string) using hudi tblproperties "
-        f"(type = 'mor', primaryKey = 'id', preCombineField = 'ts') location '{table.path}'"
+        f"create table partial_orders (id string, ts bigint, name string, price string{column}) using hudi "
+        f"tblproperties (type = 'mor', primaryKey = 'id', preCombineField = 'ts') location '{table.path}'"
     )
-    rows = ", ".join(f"('{key}', 10, '{key} first', '10')" for key in ("a", "b", "c", "d", "é"))
+    rows = ", ".join(f"('{key}', 10, '{key} first', '10'{value})" for key in ("a", "b", "c", "d", "é"))
     session.sql(f"insert into partial_orders values {rows}")  # noqa: S608 - the recipe's own rows
     _assign(
         table, "('a', 20, '', '20'), ('b', 20, '', '20'), ('c', 5, '', '5')", "price = source.price, ts = source.ts"

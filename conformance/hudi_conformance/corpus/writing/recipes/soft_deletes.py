@@ -12,8 +12,8 @@ from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.log_compactions import DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, shapes
-from hudi_conformance.corpus.writing.steps import WritingCase
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import WritingCase, only
 
 _MARK: Final = "_hoodie_is_deleted"
 _MARKED: Final = Schema((*RIDES.fields, Field(_MARK, "boolean")))
@@ -99,6 +99,30 @@ writing(
     "RM-008 RM-011 OW-013 MG-018",
     "tombstones-compete-by-position",
 )(marked_and_again)
+
+
+@writing(
+    "deletes/partial_beside_marks",
+    shapes(versions=(8, 9), configs={**ALONE, "hoodie.write.record.positions": "true"}),
+    "OW-025 OW-013 LF-017",
+    "partial-columns-by-place",
+)
+def partial_beside_marks(case: WritingCase) -> None:
+    """A partial update need not bring the column that marks deletes.
+
+    Given rides with that column, and logs with positions where there are logs.
+    When some columns of two rides are changed, an upsert marks one of these as deleted, and another is changed.
+    Then the changed columns are new, the others as they were, and the marked ride is gone.
+    """
+    case.schema = _MARKED
+    case.create()
+    case.write("insert", [_row(key, _HIGH, True, mark=False) for key in ("r01", "r02", "r03")])
+    few = only(_MARKED, ("id", "city", "ts", "ratio"))
+    case.write("partial_update", [ride("r01", 20, ratio=0.5), ride("r02", 20, ratio=0.25)], schema=few)
+    case.snapshot()
+    case.write("upsert", [{**ride("r02", 30), _MARK: True}])
+    case.write("partial_update", [ride("r03", 30, ratio=0.75)], schema=few)
+    case.snapshot()
 
 
 _CAPTURED: Final = Schema(
