@@ -121,7 +121,7 @@ FileLeaves(p, action, state, requested) ==
 \* may even have completed; nothing changes.
 FileIsGone(action, state, requested) ==
   /\ \A file \in FilesOfAction(requested, action = "savepoint"): file.state # state
-  /\ \E file \in timeline: file.action \in {"rollback", "restore"}
+  /\ Keeps("only a rollback finds files gone", \E file \in timeline: file.action \in {"rollback", "restore"})
   /\ UNCHANGED vars
 
 DeleteInstant(p, action, state, requested) ==

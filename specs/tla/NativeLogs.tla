@@ -50,11 +50,11 @@ AllRules == {
   "a rollback removes logs of every kind",      \* NL-012
   "each log has a marker",                      \* NL-013
   "a failed task is tried again",
+  "a task that died puts no more",              \* NL-002
   "a log counts where its commit names it"      \* no rule of the draft: what would settle finding NL-007
 }
 
-ASSUME Rules \subseteq AllRules
-ASSUME Logged \in {"at once", "then rows"} /\ Storage \in {"whole", "torn"}
+ASSUME Rules \subseteq AllRules /\ Logged \in {"at once", "then rows"} /\ Storage \in {"whole", "torn"}
 
 VARIABLES
   \* The greatest time generated so far.
@@ -135,9 +135,7 @@ CompletedBy(moment) == CompletedInstants({file \in timeline: file.completed <= m
 
 \* @type: Set(Int) => Set($native);
 SliceAt(known) ==
-  {log \in logs:
-    /\ log.instant \in known
-    /\ "a log counts where its commit names it" \in Rules => NameOf(log) \in named}
+  {log \in logs: log.instant \in known /\ ("a log counts where its commit names it" \in Rules => NameOf(log) \in named)}
 
 \* NL-007: one log that does not parse, and the slice is refused.
 \* @type: Set($native) => Bool;
@@ -149,16 +147,10 @@ Expected(known) == IF "deletes" \in Appends[Len(Appends)] THEN 0 ELSE Greatest(k
 
 -----------------------------------------------------------------------------
 Init ==
-  /\ clock = 0
-  /\ timeline = {}
-  /\ logs = {}
-  /\ named = {}
-  /\ markers = {}
-  /\ tasks = {}
-  /\ crashes = 0
-  /\ begun = [p \in Writers |-> 0]
+  /\ clock = 0 /\ crashes = 0
+  /\ timeline = {} /\ logs = {} /\ named = {} /\ markers = {} /\ tasks = {}
+  /\ begun = [p \in Writers |-> 0] /\ instant = [p \in Writers |-> 0]
   /\ step = [p \in Writers |-> "idle"]
-  /\ instant = [p \in Writers |-> 0]
 
 \* OW-001, TL-003. The lock and the time are joined to the file that follows; OptimisticWriters has them apart.
 CreateInstant(w) ==
@@ -183,8 +175,10 @@ NextLog(w, token) ==
   LET next == NextOf(LeftToPut(w, token)) whole == Storage = "whole" IN
   [instant |-> instant[w], version |-> VersionOf(next), token |-> token, kind |-> next.kind, whole |-> whole]
 
+IsAtWork(w, token) == [writer |-> w, token |-> token] \in tasks \/ "a task that died puts no more" \notin Rules
+
 MayPut(w, token) ==
-  /\ [writer |-> w, token |-> token] \in tasks
+  /\ IsAtWork(w, token)
   /\ LeftToPut(w, token) # {} /\ \A log \in LogsOfTask(w, token): log.whole
 
 \* Without the rule the marker of the rows stands for the deletes of their append, too.
@@ -206,7 +200,7 @@ PutLogFile(w, token) ==
 
 \* Where it does not: the footer is written last.
 CloseLogFile(w, token) ==
-  /\ [writer |-> w, token |-> token] \in tasks
+  /\ IsAtWork(w, token)
   /\ \E log \in LogsOfTask(w, token):
        ~log.whole /\ logs' = (logs \ {log}) \union {[log EXCEPT !.whole = TRUE]}
   /\ UNCHANGED <<clock, timeline, named, markers, tasks, crashes, begun, step, instant>>
@@ -277,7 +271,7 @@ Spec == Init /\ [][Next]_vars /\ \A w \in Writers: WF_vars(OnItsWay(w))
 
 -----------------------------------------------------------------------------
 TypeOK ==
-  /\ clock \in Nat /\ crashes \in 0..MaxCrashes
+  /\ clock \in Nat /\ crashes \in 0..MaxCrashes /\ \A file \in timeline: file.completed # file.requested
   /\ \A log \in logs: log.instant \in 1..clock /\ log.version \in 1..Len(Appends) /\ log.token \in 1..MaxTasks
   /\ \A task \in tasks: task.writer \in Writers /\ task.token \in 1..begun[task.writer]
   /\ \A w \in Writers: step[w] \in {"idle", "inflight", "completed", "failed", "rolled back"}
@@ -293,8 +287,14 @@ NobodyIsRefused == ~IsRefused(SliceAt(CompletedBy(clock)))
 \* TL-026, NL-002: what a commit names is there and whole.
 NamedLogsAreWhole == \A name \in named: \E log \in logs: NameOf(log) = name /\ log.whole
 
-\* NL-012, NL-013.
-NothingIsLeft == \A w \in Writers: step[w] = "rolled back" => \A log \in logs: log.instant # instant[w]
+\* NL-002: each file is that of one task; what a task that died has left open stays so.
+OnlyTasksPut ==
+  [][\A log \in logs' \ logs: \E task \in tasks: task.token = log.token /\ instant[task.writer] = log.instant]_vars
+
+\* NL-012, NL-013, TL-026: no log without its action, which leaves when it is rolled back (RB-009).
+NothingIsLeft ==
+  /\ \A log \in logs: \E file \in timeline: file.requested = log.instant
+  /\ \A w \in Writers: step[w] = "rolled back" => FilesOf(timeline, instant[w]) = {}
 
 EveryWriteEnds == \A w \in Writers: step[w] = "inflight" ~> step[w] \in {"completed", "rolled back"}
 ===============================================================================

@@ -47,6 +47,7 @@ AllRules == {
   "completed file last",                     \* AR-011
   "manifests are numbered",                  \* HS-003
   "manifest before version",                 \* HS-002, AR-010
+  "only a rollback finds files gone",        \* RB-004
   "snapshot before slices"                   \* RD-001, RD-004
 }
 

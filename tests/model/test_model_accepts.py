@@ -131,7 +131,7 @@ def test_another_completion_time_is_refused(seed: int, chance: st.DataObject):
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda one: one.name)
 def test_each_rule_refuses_what_only_it_refuses(sample: Trace) -> None:
-    """Traces written by hand: two that keep every rule; for each rule of specs/tla/Effects.tla one that breaks it."""
+    """Traces written by hand: some keep every rule; for each rule of specs/tla/Effects.tla others break it."""
     assert (accepts(sample.lines) is None) == (not sample.breaks)
 
 

@@ -109,7 +109,7 @@ def corpus(
 @app.command()
 def specs(
     modules: Annotated[
-        list[str] | None, typer.Argument(help="Only these modules; all that have runs by default.")
+        list[str] | None, typer.Argument(help="Only these: a module's mutants, or those that its runs check.")
     ] = None,
     share: Annotated[float, typer.Option(help="How much of each module's mutants, drawn by a fixed seed.")] = 1.0,
     jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
@@ -122,7 +122,8 @@ def specs(
     wanted = {one.key for one in drawn([one.result for one in listed], share)}
     before = {one.key: one.outcome for one in kept(SPECS)}
     found = {one.result.key: replace(one.result, outcome=before.get(one.result.key, NOT_TRIED)) for one in listed}
-    chosen = [one for one in listed if one.result.key in wanted and (not modules or one.checked & set(modules))]
+    named = set(modules or ())
+    chosen = [one for one in listed if one.result.key in wanted and (not named or named & {one.file, *one.checked})]
     waiting = [one for one in chosen if not (go_on and found[one.result.key].tried)]
     with typer.progressbar(length=len(waiting), label="mutants") as bar:
         for result in try_spec_mutants(folder, waiting, jobs):

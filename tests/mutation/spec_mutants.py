@@ -1,7 +1,8 @@
 """Mutants of the TLA+ modules: what `Next` does with one of its conditions dropped, negated, or one change left out.
 
 SANY parses the modules; by the levels that it states a condition is no change. TLC then does the declared runs of each
-mutated module: a run that gives another result than declared kills the mutant, and so does an agreement's other graph.
+mutated module: a run that gives another result than declared kills the mutant, and so do an agreement's other graph,
+and a trace case of which the module says something else.
 """
 
 import re
@@ -11,6 +12,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,11 +21,15 @@ from threading import Lock
 from typing import Final, Generic, TypeVar
 
 from hudi_adapter.java import java_home
+from hudi_conformance.corpus.trace_cases import load_trace_cases
 from hudi_conformance.verification.tla.apalache import EXTENDED
 from hudi_conformance.verification.tla.graph import Graph
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.tlc import Result as Checked
 from hudi_conformance.verification.tla.tlc import dump_graph, run_tlc, tlc_jar
+from hudi_conformance.verification.tracing.checking import CHECK, check_traces
+from hudi_conformance.verification.tracing.modules import Trace
+from mutation_targets import ROOT
 from results import SURVIVED, UNCHANGED, Result
 
 Key = TypeVar("Key", bound=Hashable)
@@ -33,10 +39,12 @@ FOLDER: Final = Path("specs") / "tla"
 # A mutant may have more states than the module, and more than that says enough.
 _TIMES: Final = 5
 _LEAST_S: Final = 20.0
+_SMALL: Final = 5_000
+"""How many states a run may have whose graphs are compared."""
 _STATE: Final = 1
 """The level of what says nothing of the next state."""
 _AND: Final = frozenset({"$ConjList", "\\land"})
-_SPLIT: Final = _AND | {"$DisjList", "\\lor", "$BoundedExists", "$IfThenElse", "=>"}
+_SPLIT: Final = _AND | {"$DisjList", "\\lor", "$BoundedExists", "$IfThenElse", "=>", "Keeps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,18 @@ class _AsTheyAre:
         self.graphs: Sequence[Run] = [one.run for one in compared if not one.law]
         self._checked = Once[Run, Checked](self._check)
         self._dumped = Once[Run, Graph](partial(dump_graph, folder))
+        self._kills, self._spent_s = dict.fromkeys(self.runs, 0), dict.fromkeys(self.runs, 0.0)
+
+    def in_order(self, modules: AbstractSet[str]) -> list[Run]:
+        """The runs of some modules, those that must pass first; of them what has killed most in its time."""
+        runs = (one for one in self.runs if one.module in modules)
+        rate = {one: self._kills[one] / max(1.0, self._spent_s[one]) for one in self.runs}
+        return sorted(runs, key=lambda one: (one.violates is not None, -rate[one]))
+
+    def count(self, run: Run, seconds: float, *, killed: bool) -> None:
+        """Note what a run of a mutant came to."""
+        self._spent_s[run] += seconds
+        self._kills[run] += killed
 
     def checked(self, run: Run) -> Checked:
         """What a run comes to.
@@ -145,8 +165,9 @@ class Once(Generic[Key, Found]):
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
     """What becomes of mutants, each as it is known.
 
-    First the runs that must pass. Where all of them have as many states, steps and levels as before, the mutant changes
-    nothing; else the runs that must fail and the graphs of the agreements decide.
+    First the runs that must pass. Where all of them have as many states, steps and levels as before, and the largest
+    of the small ones the same states, the mutant changes nothing; else the runs that must fail and the graphs of the
+    agreements decide.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
@@ -162,24 +183,56 @@ def _outcome(folder: Path, plain: _AsTheyAre, mutant: SpecMutant) -> Result:
         mutated = Path(place) / "tla"
         shutil.copytree(folder, mutated)
         (mutated / f"{mutant.file}.tla").write_text(mutant.text, encoding="utf-8")
-        return replace(mutant.result, outcome=_of_runs(mutated, plain, mutant) or _of_graphs(mutated, plain, mutant))
+        found = _of_runs(mutated, plain, mutant)
+        if CHECK in mutant.checked and found in {"", UNCHANGED}:
+            # The traces of its runs are a few of all: where they notice nothing, others may.
+            return replace(mutant.result, outcome=_of_cases(mutated) or SURVIVED)
+        return replace(mutant.result, outcome=found or _of_graphs(mutated, plain, mutant))
+
+
+def _of_cases(mutated: Path) -> str:
+    """The trace case of which a mutated module says something else than the case."""
+    cases = load_trace_cases(ROOT)
+    try:
+        verdicts = check_traces(mutated, [Trace(one.name, one.lines) for one in cases])
+    except ManifestError:
+        return "error trace cases"
+    pairs = zip(cases, verdicts, strict=True)
+    wrong = (one.id for one, verdict in pairs if (0 if verdict.accepted else verdict.number) != one.refused)
+    return next((f"case {one}" for one in wrong), "")
 
 
 def _of_runs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
     """What kills a mutant, or that it is unchanged; nothing where it changes what no run notices."""
-    is_changed = False
-    for run in (one for one in plain.runs if one.module in mutant.checked):
-        if run.violates and not is_changed:
-            return UNCHANGED
-        before = plain.checked(run)
-        checked = run_tlc(mutated, replace(run, limit_s=max(_LEAST_S, _TIMES * before.seconds)))
-        if checked.finding is None:
-            return f"limit {run.module}: {run.name}"
-        if checked.fault:
-            kind = "run" if checked.finding.violated or checked.finding.passed else "error"
-            return f"{kind} {run.module}: {run.name}"
-        is_changed = is_changed or (run.violates is None and _size(checked) != _size(before))
-    return "" if is_changed else UNCHANGED
+    order, is_changed = plain.in_order(mutant.checked), False
+    for run in (one for one in order if one.violates is None):
+        killed, is_other = _of_run(mutated, plain, run)
+        if killed:
+            return killed
+        is_changed = is_changed or is_other
+    if not is_changed and _is_same(mutated, plain, mutant.checked):
+        return UNCHANGED
+    kills = (_of_run(mutated, plain, run)[0] for run in order if run.violates)
+    return next(filter(None, kills), "")
+
+
+def _of_run(mutated: Path, plain: _AsTheyAre, run: Run) -> tuple[str, bool]:
+    """How a run kills a mutant, if it does; whether it has other numbers of states, steps or levels than before."""
+    before = plain.checked(run)
+    checked = run_tlc(mutated, replace(run, limit_s=max(_LEAST_S, _TIMES * before.seconds)))
+    plain.count(run, checked.seconds, killed=checked.fault is not None)
+    if checked.finding is None:
+        return f"limit {run.module}: {run.name}", True
+    kind = "run" if checked.finding.violated or checked.finding.passed else "error"
+    return f"{kind} {run.module}: {run.name}" if checked.fault else "", _size(checked) != _size(before)
+
+
+def _is_same(mutated: Path, plain: _AsTheyAre, modules: AbstractSet[str]) -> bool:
+    """Whether the largest of the small runs that must pass has the same states and steps; counts alone may agree."""
+    found = [(_size(plain.checked(one))[1], one) for one in plain.in_order(modules) if one.violates is None]
+    small = [pair for pair in found if pair[0] <= _SMALL] or [min(found, key=lambda pair: pair[0])]
+    _, run = max(small, key=lambda pair: pair[0])
+    return dump_graph(mutated, run) == plain.dumped(run)
 
 
 def _of_graphs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
