@@ -17,11 +17,13 @@ from hudi_model.evolution import written_schema
 from hudi_model.files import Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.origins import refuse_to_write
+from hudi_model.partitions import own_path, record_key
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import Operation, Request, Write, switch
 from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
+from hudi_model.tagging import index_kind, place_of
 from hudi_model.time import InstantTime, instant_of
 from hudi_model_tools import recovery
 
@@ -324,13 +326,39 @@ def request_of(table: Table, params: Params, *, makes_metadata_table: bool = Fal
     # What rows leave out is null in them (DM-005), which a merger sees; of a partial update, it is nothing.
     is_whole = not keeps and operation is not Operation.PARTIAL_UPDATE
     nulls = dict.fromkeys(one.name for one in own.fields) if is_whole else {}
-    records = tuple(Record({**nulls, **row}) for row in rows.mappings())
     partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
+    records = tuple(Record({**nulls, **row}) for row in rows.mappings())
+    records = of_new_keys(table, records, settings) if operation is Operation.INSERT else records
     if not makes_metadata_table:
         settings.pop(_KEEPS_METADATA, None)
     given = Schema(tuple(column_of(name, kind) for name, kind in rows.schema))
     schema = own if keeps or not rows.schema else grown(table, own, given, settings, operation)
     return Request(operation, records, partitions, schema, settings)
+
+
+_DROPS, _POLICY = "hoodie.datasource.write.insert.drop.duplicates", "hoodie.datasource.insert.dup.policy"
+
+
+def of_new_keys(table: Table, rows: tuple[Record, ...], settings: Mapping[str, str]) -> tuple[Record, ...]:
+    """The rows that an insert is to write: all, or those whose keys no row of the table has.
+
+    Raises:
+        Rejection: CONFIG_INVALID where the others are to be refused.
+
+    """
+    policy = "drop" if settings.get(_DROPS) == "true" else settings.get(_POLICY, "none")
+    configuration, kind = open_table(table).configuration, index_kind(settings)
+    if policy == "none" or not configuration.record_key:
+        return rows
+
+    def place(row: Record) -> tuple[str, str]:
+        return place_of(own_path(row, configuration), record_key(row, configuration), kind)
+
+    held = {place(Record(dict(row))) for row in read_snapshot(table).rows}
+    new = tuple(row for row in rows if place(row) not in held)
+    if policy == "fail" and len(new) < len(rows):
+        raise Rejection(Reason.CONFIG_INVALID, "DM-001", "a row to write", "the table has a row of its key")
+    return new
 
 
 _FILLING = "hoodie.write.set.null.for.missing.columns"

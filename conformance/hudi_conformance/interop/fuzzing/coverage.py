@@ -105,6 +105,7 @@ _OPTIONS = (
     "hoodie.combine.before.delete",
     "hoodie.combine.before.insert",
     "hoodie.combine.before.upsert",
+    "hoodie.datasource.insert.dup.policy",
     "hoodie.merge.allow.duplicate.on.inserts",
     "hoodie.metadata.index.partition.stats.enable",
     "hoodie.record.index.update.partition.path",

@@ -248,6 +248,7 @@ def _write_options(choices: Choices, chosen: Mapping[str, str]) -> dict[str, str
         "hoodie.combine.before.delete": "false",
         "hoodie.rollback.using.markers": "false",
         "hoodie.archive.beyond.savepoint": "true",
+        "hoodie.datasource.insert.dup.policy": choices.one(["drop", "fail"]),
     }
     if chosen[SMALL_FILE_LIMIT] != "0":
         possible["hoodie.merge.allow.duplicate.on.inserts"] = "false"

@@ -302,11 +302,16 @@ def replaces_only_rows_elsewhere(case: WritingCase) -> None:
 
 _PLAN: Final = "hoodie.clustering.plan."
 _DATES: Final = ("2024/02/28", "2024/02/29", "2024/03/01", "2999/01/01")
-_NOTHING: Final = ({"strategy.partition.regex.pattern": "2024"}, {"strategy.small.file.limit": "1"})
+_NOTHING: Final = (
+    {"strategy.partition.regex.pattern": "2024"},
+    {"strategy.partition.selected": "2024/02"},
+    {"strategy.small.file.limit": "1"},
+)
 _CHOICES: Final[tuple[dict[str, str], ...]] = (
     {"strategy.partition.selected": "2024/02/28,2999/01/01"},
     {"strategy.partition.regex.pattern": "2024/02/.*"},
     {"strategy.partition.regex.pattern": "2024"},
+    {"strategy.partition.selected": "2024/02"},
     {"partition.filter.mode": "RECENT_DAYS"},
     {
         "partition.filter.mode": "RECENT_DAYS",

@@ -388,17 +388,19 @@ def pending_clustering(case: WritingCase) -> None:
 
 @writing("conflicts/overwrite_of_planned_groups", _BESIDE, "OW-011 OW-018", "overwrites-pass-pending-clusterings")
 def overwrite_of_planned_groups(case: WritingCase) -> None:
-    """An overwrite that replaces a file group which a pending clustering is to replace is refused.
+    """A write that replaces a file group which a pending clustering is to replace is refused.
 
     Given rides of two cities, and a clustering that is planned.
-    When overwrites of a city and of the table are tried, and one that only brings a new city.
-    Then the first two are refused and the third is not, and the clustering is carried out.
+    When overwrites of a city and of the table and a deletion of the city are tried, and an overwrite that only brings a
+    new city.
+    Then the first three are refused and the last is not, and the clustering is carried out.
     """
     with_rides(case)
     case.write("insert", rides(10, ("r03",)))
     plan = case.schedule("clustering", _CLUSTERS)
     case.write("insert_overwrite", rides(20, ("r01",)), reject="WRITE_CONFLICT")
     case.write("insert_overwrite_table", rides(20, ("r01",)), reject="WRITE_CONFLICT")
+    case.write("delete_partition", partitions=[ride("r01", 20)["city"]], reject="WRITE_CONFLICT")
     case.write("insert_overwrite", rides(20, ("new@bergen",)))
     case.execute(plan)
     case.state()

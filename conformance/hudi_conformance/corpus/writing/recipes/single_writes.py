@@ -1,6 +1,6 @@
 """One write of each operation after an insert: what it changes, and what it leaves alone."""
 
-from typing import Any
+from typing import Any, Final
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
@@ -547,6 +547,43 @@ def new_keys_of_buckets(case: WritingCase) -> None:
     case.write("insert", rides(10, new), configs={**buckets, "hoodie.datasource.write.insert.drop.duplicates": "true"})
     case.snapshot()
     case.write("upsert", rides(30, ("r01", *new)), configs=buckets)
+    case.snapshot()
+
+
+_DROPPING: Final = {"hoodie.datasource.write.insert.drop.duplicates": "true"}
+_REFUSING: Final = {"hoodie.datasource.insert.dup.policy": "fail"}
+
+
+@writing(
+    "single/known_keys_left_out",
+    (
+        *shapes(versions=(6, 8, 9)),
+        *shapes((6, 9), configs={"hoodie.index.type": "BLOOM"}, label="bloom"),
+        *shapes((6, 9), configs={"hoodie.index.type": "GLOBAL_SIMPLE"}, label="global"),
+        *shapes((9,), configs=BUCKETS, label="buckets"),
+    ),
+    "DM-001 OW-018",
+    "overwrite-keeps-old-groups",
+)
+def known_keys_left_out(case: WritingCase) -> None:
+    """An insert leaves keys out that the table has, or is refused because of them, where it is requested to.
+
+    Given rides of two cities, one of them deleted since.
+    When inserts bring known keys and new ones, with known keys to be left out, then to be refused; then such an insert
+    brings new ones alone; an upsert and an overwrite have the same option.
+    Then rides that are there stay as they are, the deleted one and new ones are there, and the second insert changes
+    nothing; upsert and overwrite write all of their rows.
+    """
+    with_rides(case)
+    case.write("delete", rides(20, ("r02",)))
+    case.write("insert", rides(30, ("r01", "r02", "r03")), configs=_DROPPING)
+    case.snapshot()
+    case.write("insert", rides(40, ("r03", "r04")), configs=_REFUSING, reject="CONFIG_INVALID")
+    case.snapshot()
+    case.write("insert", rides(50, ("r04",)), configs=_REFUSING)
+    case.write("upsert", rides(60, ("r03", "r05")), configs=_DROPPING)
+    case.snapshot()
+    case.write("insert_overwrite", rides(70, ("r01", "r05")), configs=_DROPPING)
     case.snapshot()
 
 
