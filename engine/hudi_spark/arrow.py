@@ -358,7 +358,7 @@ def write_arrow(
         table_storage(path, storage_options), InProcess(), {}, readings_named(readings), lifecycle=InlineServices()
     )
     once = write_id_of(write_id)
-    return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}, once=once))
+    return writer.write(WriteRequest(operation, rows, filter, partitions, configs or {}, once=once))
 
 
 def services_arrow(

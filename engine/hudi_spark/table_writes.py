@@ -366,7 +366,7 @@ class TableWrites(MaintainedTable):
         Clauses: OW-018.
 
         """
-        request = WriteRequest("delete_partition", None, None, tuple(partitions), configs or {})
+        request = WriteRequest("delete_partition", None, None, partitions, configs or {})
         return self._run_write(request, write_id)
 
     def write_batch(

@@ -4,13 +4,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from change_tables import FEED, GrowingTable, archive
 from engine_tables import TableBuilder, row, tick
 from hudi_format.log.changes import LoggingMode, change_block
 from hudi_format.timeline.plans import CleanMetadata, CleanPartition, serialise_clean_metadata
-from hudi_spark import HudiError, read_arrow, read_changes
+from hudi_spark import (
+    HudiError,
+    TableDefinition,
+    check_table,
+    create_arrow,
+    read_arrow,
+    read_changes,
+    services_arrow,
+    write_arrow,
+)
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from test_incremental import HISTORIES, LAYOUTS, grow
 
 
@@ -116,3 +127,45 @@ def test_a_table_without_a_feed_is_refused(tmp_path: Path):
     TableBuilder(tmp_path).commit(10)
     with pytest.raises(HudiError, match="CONFIG_INVALID"):
         read_changes(tmp_path, "earliest")
+
+
+MOMENTS = st.lists(st.integers(1 - 2**63, 2**63 - 1), min_size=1, max_size=3)
+PARTIAL = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
+
+
+@pytest.mark.parametrize("version", [6, 9])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("properties", [{"hoodie.table.cdc.enabled": "true"}, PARTIAL], ids=["feed", "payload"])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moments=MOMENTS)
+def test_moments_that_python_has_no_years_for_are_compared(
+    tmp_path_factory: pytest.TempPathFactory,
+    properties: dict[str, str],
+    table_type: str,
+    version: int,
+    moments: list[int],
+):
+    """Inside a struct or not: feeds, payloads that fill columns, and the check of what was compacted."""
+    path = tmp_path_factory.mktemp("moments") / "table"
+    time, part = pa.timestamp("us", "UTC"), pa.list_(pa.struct([("time", pa.timestamp("us"))]))
+    schema = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("time", time), ("part", part)])
+    definition = TableDefinition("t", schema, table_type, version, ("id",), ordering=("ts",), configs=properties)
+    create_arrow(path, definition)
+
+    def rows(ts: int, values: list[int]) -> pa.Table:
+        numbers = pa.array(values, pa.int64())
+        parts = pa.array([[{"time": one}] for one in values], pa.list_(pa.struct([("time", pa.int64())])))
+        keys = [f"k{number}" for number in range(len(values))]
+        return pa.table([keys, pa.array([ts] * len(values)), numbers.cast(time), parts.cast(part)], schema=schema)
+
+    write_arrow(path, rows(1, moments), "insert")
+    last = rows(2, moments[::-1])
+    write_arrow(path, last, "upsert")
+    if table_type == "MERGE_ON_READ":
+        services_arrow(path, configs={"hoodie.compact.inline.max.delta.commits": "1"}).run("compaction")
+    assert read_arrow(path).sort_by("id").equals(last)
+    if properties is not PARTIAL:
+        changes = read_changes(path, "earliest")
+        updates = changes.filter(pa.compute.equal(changes["op"], "u"))["after"].combine_chunks()
+        assert pa.Table.from_struct_array(updates).sort_by("id").equals(last)
+    assert check_table(path, deep=True) == ()

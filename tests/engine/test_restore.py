@@ -15,7 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_savepoint_metadata,
 )
-from hudi_spark import HudiError
+from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -118,6 +118,37 @@ def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
     table.take_back_leftovers()
     assert table.found() == before
     table.refuse_leftovers()
+
+
+@pytest.mark.parametrize("stop", [4, 6, 9])
+def test_a_savepoint_keeps_nothing_that_a_stopped_restore_undoes(tmp_path: Path, stop: int):
+    """What is saved is there also when the next write has come."""
+    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
+    before = table.found()
+    table.write("upsert", rows([1, 2], 6, 6.0))
+    assert stopped(lambda hook: table.services(hook).restore(table.second), stop)
+    assert table.services().savepoint().requested == table.second
+    assert table.found() == before
+    table.take_back_leftovers()
+    assert [str(one) for one in check_table(tmp_path, deep=True)] == []
+
+
+@pytest.mark.parametrize("stop", [6, 9])
+@pytest.mark.parametrize("version", [6, 9])
+@pytest.mark.parametrize("service", ["compaction", "clustering"])
+def test_no_service_brings_back_what_a_stopped_restore_undoes(tmp_path: Path, service: str, version: int, stop: int):
+    """Neither at once nor when the next write has come."""
+    table = Undoable(tmp_path, version, "MERGE_ON_READ")
+    before = table.found()
+    table.write("upsert", rows([1, 2], 6, 6.0))
+    assert stopped(lambda hook: table.services(hook).restore(table.second), stop)
+    table.services().run(
+        service, {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clustering.inline.max.commits": "1"}
+    )
+    assert table.found() == before
+    table.take_back_leftovers()
+    assert table.found() == before
+    assert [str(one) for one in check_table(tmp_path, deep=True)] == []
 
 
 def test_a_stopped_restore_is_continued(tmp_path: Path):

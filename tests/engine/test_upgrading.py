@@ -132,6 +132,22 @@ def test_a_downgrade_stops_anywhere_and_is_done_again(tmp_path: Path, version: i
     _stops_anywhere(whole, to, expected, len(counted.seen), tmp_path)
 
 
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_change_that_stops_between_8_and_9_may_be_given_up(tmp_path: Path, version: int) -> None:
+    """Brought to the version that it still has, the table is as it was, and its metadata table has that version too."""
+    whole = grown(tmp_path / "whole", "COPY_ON_WRITE", version, hoodie__metadata__enable="true")
+    counted, to = Stopping(), {8: 9, 9: 8}[version]
+    change(_copied(whole, tmp_path / "counted"), to, counted)
+    for number in range(0, len(counted.seen), 3):
+        table = _copied(whole, tmp_path / f"stopped{number}")
+        with pytest.raises(Stopped):
+            change(table, to, Stopping(number, after=True))
+        change(table, load_table(LocalStorage(table.path))[0].version)
+        assert [str(one) for one in check_table(table.path, deep=True)] == []
+        assert table.found() == whole.found()
+        shutil.rmtree(table.path)
+
+
 def _copied(table: Written, path: Path) -> Written:
     shutil.copytree(table.path, path)
     copy = object.__new__(Written)

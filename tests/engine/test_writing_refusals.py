@@ -1,6 +1,7 @@
 """Bad input: refused before damage, with a reason and what to do; the table answers as before, and can be written."""
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -8,10 +9,12 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, read_arrow, write_arrow
+from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, read_incremental, write_arrow
 from hudi_spark.errors import Reason
 from hudi_spark.testing import Effect, WriteRequest
-from written_tables import Written, rows
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from written_tables import SCHEMA, Written, rows
 
 
 def _null_keys() -> pa.Table:
@@ -64,6 +67,40 @@ def test_bad_input_changes_nothing(tmp_path: Path, bad: str, table_type: str):
     assert table.files() == before
     table.write("upsert", rows([3]))
     assert table.ids() == ["k1", "k2", "k3"]
+
+
+_NAMES = st.text(alphabet="ab", min_size=1, max_size=3)
+_NO_NAMES = st.one_of(
+    _NAMES, st.integers(), st.lists(st.integers() | st.none(), min_size=1), st.builds(iter, st.just([]))
+)
+_OTHER = st.one_of(st.integers(1), st.lists(_NAMES, min_size=1), st.binary(min_size=1), st.just("\ud800"))
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=_NO_NAMES, other=_OTHER)
+def test_arguments_of_another_type_change_nothing(tmp_path_factory: pytest.TempPathFactory, names: Any, other: Any):
+    """One text where names belong would be its letters, and its letters are partitions here."""
+    path = tmp_path_factory.mktemp("arguments")
+    create_arrow(path, TableDefinition("t", SCHEMA, record_key=("id",), partition_by=("region",), ordering=("ts",)))
+    given_rows = pa.concat_tables([rows([1]), rows([2])]).set_column(1, "region", [["a", "b"]])
+    write_arrow(path, given_rows)
+    calls: list[Callable[[], Any]] = [
+        lambda: write_arrow(path, None, "delete_partition", partitions=names),
+        lambda: read_arrow(path, columns=names),
+        lambda: read_incremental(path, "earliest", columns=names),
+        lambda: write_arrow(path, given_rows, other),
+        lambda: write_arrow(path, given_rows, write_id=other),
+        lambda: write_arrow(path, given_rows, configs={5: "x"}),  # type: ignore[dict-item]
+        lambda: read_arrow(path, configs={5: "x"}),  # type: ignore[dict-item]
+    ]
+    before = sorted(path.rglob("*"))
+    for call in calls:
+        with pytest.raises(HudiError) as refused:
+            call()
+        assert refused.value.reason == Reason.CONFIG_INVALID
+        assert refused.value.hint
+    assert sorted(path.rglob("*")) == before
+    assert read_arrow(path).num_rows == 2
 
 
 def test_an_unknown_option_is_refused_with_its_nearest(tmp_path: Path):

@@ -29,7 +29,7 @@ from hudi_spark.fsck.violations import FOUND, Violations
 from hudi_spark.merge import merge_rule
 from hudi_spark.read import Executor, Query, SliceTask, TaskIdentity, read_context, run_task, slice_task
 from hudi_spark.readings import RELEASED
-from hudi_spark.schema import origins_of, stating_commit
+from hudi_spark.schema import origins_of, plain_values, stating_commit
 from hudi_spark.table_state import (
     DATA_ACTIONS,
     Commit,
@@ -488,5 +488,5 @@ def _rows(tasks: Sequence[SliceTask]) -> Counter[str]:
         rows = run_task(task).rows
         kept = rows.select([name for name in rows.column_names if name not in META_FIELDS])
         for batch in kept.to_batches(max_chunksize=_ROWS_AT_A_TIME):
-            found.update(map(repr, batch.to_pylist()))
+            found.update(map(repr, zip(*map(plain_values, batch.columns), strict=True)))
     return found

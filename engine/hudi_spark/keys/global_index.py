@@ -18,6 +18,7 @@ value, and leaves their keys' entries in a record index alone: the insert of the
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Final
 
 import pyarrow as pa
@@ -58,6 +59,7 @@ from hudi_spark.merge import (
     merge,
     merge_rule,
     ordering_columns,
+    same_values,
 )
 from hudi_spark.read import Executor, Flow, SliceTask, TaskIdentity, run_task
 from hudi_spark.schema import WriterState, one_chunk
@@ -263,8 +265,7 @@ def _stored(rows: pa.Table, stored: pa.Schema) -> pa.Table:
 
 def _same(merged: pa.Table, stored: pa.Table) -> pa.Array:
     """Of each row whether both tables have the same values."""
-    pairs = zip(merged.select(stored.column_names).to_pylist(), stored.to_pylist(), strict=True)
-    return pa.array([one == other for one, other in pairs], pa.bool_())
+    return reduce(pc.and_, (same_values(merged.column(name), stored.column(name)) for name in stored.column_names))
 
 
 def _numbered(rows: pa.Table) -> pa.Array:

@@ -40,7 +40,7 @@ from hudi_spark.merge.pairwise import (
     merge_custom,
 )
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema import one_chunk, paired
+from hudi_spark.schema import one_chunk, paired, plain_values
 from hudi_spark.table_state import COMMIT_TIME
 
 _CODE: Final = "code"
@@ -308,7 +308,7 @@ def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
     """
     one, other = one_chunk(left), one_chunk(right)
     if pa.types.is_nested(one.type):
-        same = (repr(a) == repr(b) for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True))
+        same = (repr(a) == repr(b) for a, b in zip(plain_values(one), plain_values(other), strict=True))
         return pa.array(same, pa.bool_())
     if pa.types.is_floating(one.type):
         bits = _BITS[one.type.bit_width]

@@ -1,9 +1,9 @@
 """What a caller requests, by Hudi's current names: values checked, unknown keys refused."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.options.catalogue import Catalogue, Entry, Kind, Status, nearest, the_catalogue
@@ -74,6 +74,19 @@ def _in_bytes(value: str, name: str, text: str) -> str:
 def refusal(message: str, hint: str) -> HudiError:
     """The error of an option, or of a definition of a table, that cannot be honoured."""
     return HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
+
+
+def names_given(names: Any, what: str, clause: str) -> tuple[str, ...]:
+    """The names in a list of a caller's.
+
+    Raises:
+        HudiError: CONFIG_INVALID for one text, whose letters would be names, and for what is no list of texts.
+
+    """
+    if isinstance(names, str) or not isinstance(names, Collection) or not all(isinstance(one, str) for one in names):
+        hint = f"give a list of texts: {what}=['a', 'b']"
+        raise HudiError(Reason.CONFIG_INVALID, clause, f"{what} is {repr(names)[:60]}, no list of names", hint=hint)
+    return tuple(names)
 
 
 COMMIT_METADATA_PREFIX: Final = "hoodie.datasource.write.commitmeta.key.prefix"
@@ -164,12 +177,18 @@ def _resolved(configs: Mapping[str, str]) -> Options:
     if not hasattr(configs, "items"):
         raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")
     catalogue = the_catalogue()
+    _refuse_other_keys(configs)
     stored = {name: str(value) for name, value in configs.items() if name.startswith(STORAGE_PREFIX)}
     rest = {name: str(value) for name, value in configs.items() if name not in stored}
     prefix = rest.get(COMMIT_METADATA_PREFIX) or catalogue[COMMIT_METADATA_PREFIX].default or ""
     extra = {name: value for name, value in rest.items() if name not in catalogue.names and name.startswith(prefix)}
     named = {name: value for name, value in rest.items() if name not in extra}
     return Options(_settled(catalogue, named), extra, stored)
+
+
+def _refuse_other_keys(configs: Mapping[str, str]) -> None:
+    if not all(isinstance(name, str) for name in configs):
+        raise refusal(f"options have the keys {repr(list(configs))[:60]}", "keys of options are texts")
 
 
 def _settled(catalogue: Catalogue, named: Mapping[str, str]) -> dict[str, str]:
@@ -278,6 +297,7 @@ def check_configs(configs: Mapping[str, str]) -> None:
     Clauses: RD-001.
 
     """
+    _refuse_other_keys(configs)
     catalogue = the_catalogue()
     for name in configs:
         entry = catalogue.find(name)

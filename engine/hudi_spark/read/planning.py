@@ -11,7 +11,7 @@ from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.filters import And, Comparison, Filter, filter_of
 from hudi_spark.merge import RECORD_KEY, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
-from hudi_spark.options import BY_POSITIONS, check_configs, skips_merge
+from hudi_spark.options import BY_POSITIONS, check_configs, names_given, skips_merge
 from hudi_spark.pruning import Pruned, PruningQuery, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
@@ -130,6 +130,8 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot, *, unmerged
     Clauses: RD-012, RD-019, MF-002.
 
     """
+    if query.columns is not None:
+        query = replace(query, columns=names_given(query.columns, "columns", "RD-012"))
     columns = snapshot_schema(storage, snapshot)
     if query.meta_columns or OPERATION_FIELD in (query.columns or ()):
         columns = with_operation(storage, snapshot, columns)
@@ -150,9 +152,6 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot, *, unmerged
 
 def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
     """Clauses: MF-002."""
-    if isinstance(query.columns, str):
-        hint = f"give a list: columns=[{query.columns!r}]"
-        raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"columns is the text {query.columns!r}", hint=hint)
     selected = _usual_columns(query, columns) if query.columns is None else list(query.columns)
     meta = [name for name in META_FIELDS if query.meta_columns and name not in selected]
     for name in selected:

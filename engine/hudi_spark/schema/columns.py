@@ -443,6 +443,23 @@ def nullable(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def plain_values(array: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The values in Python, with dates and times as the numbers that they are: Python's span fewer years."""
+    return list(array.cast(_without_times(array.type)).to_pylist())
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_times(kind.value_type)))
+    if pa.types.is_map(kind):
+        return pa.map_(kind.key_type, kind.item_field.with_type(_without_times(kind.item_type)))
+    return (
+        (pa.int32() if kind.bit_width == pa.int32().bit_width else pa.int64()) if pa.types.is_temporal(kind) else kind
+    )
+
+
 def conform(table: pa.Table, schema: pa.Schema, file: str, sources: Sources | None = None) -> pa.Table:
     """The columns of `schema` from a table of a file: widened where they are narrower, null where they are missing.
 

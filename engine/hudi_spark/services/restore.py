@@ -116,14 +116,17 @@ _OPERATION: Final = "SAVEPOINT"
 def savepoint(work: TableWork, instant: str | None = None, comment: str = "", by: str = "") -> Outcome:
     """Keep what a snapshot as of a completed write reads, of the newest one where none is named.
 
+    A restore that somebody left is finished first: what it is still to undo cannot be kept.
+
     Raises:
         HudiError: INSTANT_NOT_FOUND for a write that is not on the timeline or has not completed; RANGE_NOT_RETAINED
             for one whose files a clean may have removed; CONFIG_INVALID for one that is saved already.
 
-    Clauses: SR-001, SR-002, TL-010.
+    Clauses: SR-001, SR-002, SR-006, TL-010.
 
     """
     with work.lock(SAVEPOINT) as holding:
+        _finished(work, holding)
         configuration, timeline = (snapshot := work.snapshot()).configuration, snapshot.timeline
         saved = completed_write(timeline, instant)
         if any(one.requested == saved.requested for one in timeline.completed(SAVEPOINT)):

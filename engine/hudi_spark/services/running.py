@@ -14,6 +14,8 @@ from hudi_spark.services.clustering import Clustering
 from hudi_spark.services.compaction import Compaction
 from hudi_spark.services.indexing import Indexing
 from hudi_spark.services.log_compaction import LogCompaction
+from hudi_spark.services.restore import finish_restores
+from hudi_spark.services.rollback_planning import RESTORE
 from hudi_spark.services.service import Service
 from hudi_spark.table_state import Instant
 from hudi_spark.write import Outcome, TableWork
@@ -50,16 +52,21 @@ def clustering_configs(sort: str | Sequence[str], layout: str, partitions: Seque
 def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:
     """The time of a plan that a service makes now; None where there is nothing to do.
 
+    A restore that somebody left is finished first: else a plan would bring back rows that it is still to undo.
+
     Raises:
         HudiError: LOCK_UNAVAILABLE; what the service refuses.
         UnsupportedFeature: a service that there is not.
 
-    Clauses: LK-004, CP-001.
+    Clauses: LK-004, CP-001, SR-006.
 
     """
     service = service_named(name)
     with work.lock(name):
         snapshot = work.snapshot()
+        if snapshot.timeline.pending(RESTORE):
+            finish_restores(work)
+            snapshot = work.snapshot()
         plan = service.plan(work, snapshot, params or {})
         if plan is None:
             return None

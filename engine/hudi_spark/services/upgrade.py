@@ -412,8 +412,12 @@ def _define(effects: Effects, kept: tuple[str, ...]) -> None:
 
 
 def _set_version(effects: Effects, version: int) -> None:
-    if _has_metadata_table(effects.storage):
-        update_properties(effects.inside(METADATA_FOLDER), {"hoodie.table.version": str(version)})
+    """The metadata table has the version; an attempt that stopped may have left it at another than its table's."""
+    if not _has_metadata_table(effects.storage):
+        return
+    inside = effects.inside(METADATA_FOLDER)
+    if load_configuration(inside.storage).version != version:
+        update_properties(inside, {"hoodie.table.version": str(version)})
 
 
 def _has_metadata_table(storage: Storage) -> bool:
@@ -443,6 +447,7 @@ def change_version(work: TableWork, version: int, *, upgrade: bool) -> bool:
         _settled_step(work, step)
     with work.lock(_HOLDER):
         _remove_leftovers(work.effects)
+        _set_version(work.effects, load_configuration(work.storage).version)
     return bool(way)
 
 

@@ -31,7 +31,7 @@ from hudi_spark.files import (
 from hudi_spark.keys import RECORD_KEY, KeyGenerator, key_generator, stored_rule
 from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, merge_mode, merge_rule
 from hudi_spark.metadata import StatisticsPlan, statistics_plan
-from hudi_spark.options import Options, contradictions
+from hudi_spark.options import Options, contradictions, names_given
 from hudi_spark.readings import Readings
 from hudi_spark.schema import (
     META_SCHEMA,
@@ -116,9 +116,9 @@ def operation_named(name: str) -> Operation:
         HudiError: CONFIG_INVALID for another name.
 
     """
-    found = OPERATIONS.get(name)
+    found = OPERATIONS.get(str(name))
     if found is None:
-        hint = suggested(name, OPERATIONS, f"use one of {', '.join(OPERATIONS)}")
+        hint = suggested(str(name), OPERATIONS, f"use one of {', '.join(OPERATIONS)}")
         raise HudiError(Reason.CONFIG_INVALID, "TL-019", f"{name!r} is no operation", hint=hint)
     return found
 
@@ -291,11 +291,13 @@ def operation_of(request: WriteRequest, options: Options) -> Operation:
     """The operation of a request.
 
     Raises:
-        HudiError: CONFIG_INVALID for an unknown operation, or where argument and option differ.
+        HudiError: CONFIG_INVALID for an unknown operation, where argument and option differ, or for partitions that
+            are no list of texts.
 
     Clauses: OW-014, OW-018, OW-030.
 
     """
+    names_given(request.partitions, "partitions", "OW-018")
     found = operation_named(request.operation or options.text(_OPERATION))
     configured = options.text(_OPERATION)
     if request.operation and options.given(_OPERATION) and configured != found.name:
@@ -329,7 +331,15 @@ def with_extra(options: Options, request: WriteRequest, snapshot: Snapshot) -> O
 
 
 def write_id_of(text: str) -> WriteId | None:
-    """What a write is known by when it is tried again, by its caller's id; None for none."""
+    """What a write is known by when it is tried again, by its caller's id; None for none.
+
+    Raises:
+        HudiError: CONFIG_INVALID for an id that is no text, or one that no file can hold.
+
+    """
+    if text and (not isinstance(text, str) or text.encode(errors="ignore").decode() != text):
+        message, hint = f"the id of a write is {repr(text)[:60]}", "give a text, with no half of a surrogate pair"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-010", message, hint=hint)
     return WriteId(text) if text else None
 
 
