@@ -32,7 +32,7 @@ _NOT_HASHED: Final = frozenset(
 def filter_of(form: Any, schema: pa.Schema) -> Filter:
     """The filter that a request's form stands for, its columns known and its values of their types.
 
-    `form`: SQL text, or lists of the filter grammar.
+    `form`: SQL text, or lists of the filter grammar, or tuples as PyArrow and pandas take them.
 
     Raises:
         HudiError: CONFIG_INVALID for anything else.
