@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hudi_spark.errors import suggested
+
 _OPERATORS: Final = frozenset({"=", "!=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
 _UNARY: Final = frozenset({"is_null", "is_not_null"})
 _MAX_DEPTH: Final = 64
@@ -85,6 +87,12 @@ def _of_tuples(form: Any) -> Any:
 
 def _is_of_tuples(forms: list[Any]) -> bool:
     return all(isinstance(one, tuple) for one in forms)
+
+
+def no_column(name: str, columns: Sequence[str], place: str = "") -> str:
+    """Why a filter on a column that is not among a table's is refused; `place` says where in its text."""
+    shown = suggested(name, columns, f"it has {', '.join(columns)}")
+    return f"the table has no column {name!r}{place}; {shown}"
 
 
 def columns_of(condition: Filter) -> frozenset[str]:
