@@ -31,9 +31,18 @@ _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
 
 def suggested(name: str, known: Iterable[str], otherwise: str) -> str:
     """A hint for a name that is unknown: the nearest known one, if any is near, before what else there is to say."""
+    meant = nearest(name, known)
+    return f"did you mean {meant}? {otherwise}" if meant else otherwise
+
+
+def nearest(name: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+    """The known name that an unknown one was most probably meant to be, in small or capital letters.
+
+    `alike` is the least ratio of likeness, from 0 to 1.
+    """
     by_small_letters = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(name.casefold(), by_small_letters, 1)
-    return f"did you mean {by_small_letters[near[0]]}? {otherwise}" if near else otherwise
+    near = difflib.get_close_matches(name.casefold(), by_small_letters, 1, alike)
+    return by_small_letters[near[0]] if near else None
 
 
 class Reason(StrEnum):

@@ -202,9 +202,14 @@ def _planned(call: _Call, service: str, configs: Mapping[str, str]) -> "DataFram
     waiting = [one.requested for one in call.table.timeline() if one.action == service and one.state != "COMPLETED"]
     if chosen := [*call.names("timestamp"), *call.names("instants")]:
         waiting = chosen
-    waiting = waiting[: call.limit(len(waiting))]
-    done = [call.table.execute(one, configs) for one in waiting]
-    if op == "scheduleandexecute" and not done and (planned := call.table.schedule(service, configs)):
+    done = [call.table.execute(one, configs) for one in waiting[: call.limit(len(waiting))]]
+    # A plan that waits, but that the limit leaves out, is no reason for another.
+    if (
+        op == "scheduleandexecute"
+        and not waiting
+        and call.limit(1) > 0
+        and (planned := call.table.schedule(service, configs))
+    ):
         done = [call.table.execute(planned, configs)]
     return call.outcome(service.upper(), done[-1] if done else None)
 

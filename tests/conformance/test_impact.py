@@ -238,6 +238,7 @@ def test_a_folder_without_git_or_of_another_project_is_one_clear_line(tmp_path: 
 
     assert [one.exit_code for one in (outside, foreign, without)] == [2, 2, 2]
     assert "not a git repository" in outside.output
+    assert all("inside a clone of the repository" in " ".join(one.output.split()) for one in (outside, foreign))
     assert "is no checkout of this project" in foreign.output
     assert "git is not installed" in without.output
     assert [len(one.output.splitlines()) for one in (outside, foreign, without)] == [1, 1, 1]

@@ -93,6 +93,28 @@ def test_a_filter_nests_to_a_depth():
         parse_filter(form, FUNCTIONS)
 
 
+@pytest.mark.parametrize(
+    ("form", "same"),
+    [
+        (("a", "==", 1), ["a", "=", 1]),
+        ([("and", "=", "x")], ["and", ["and", "=", "x"]]),
+        ([("a", "in", {1}), ("b", "<", 2)], ["and", ["a", "in", [1]], ["b", "<", 2]]),
+        (
+            [[("a", "not in", (1, 2))], [("b", ">", 2), ("a", "!=", 3)]],
+            ["or", ["and", ["not", ["a", "in", [1, 2]]]], ["and", ["b", ">", 2], ["a", "!=", 3]]],
+        ),
+    ],
+)
+def test_filters_of_arrow_and_pandas_are_taken(form: Any, same: Any):
+    assert parse_filter(form, FUNCTIONS) == parse_filter(same, FUNCTIONS)
+
+
+@pytest.mark.parametrize("form", [(), ("a", "="), [("a", "like", "x")], [("a", "=", 1), ["b", "=", 1]], [[]]])
+def test_tuples_that_are_no_filter_are_refused(form: Any):
+    with pytest.raises(FilterError):
+        parse_filter(form, FUNCTIONS)
+
+
 def test_the_functions_of_the_protocol_are_there():
     assert FUNCTIONS.keys() >= protocol.FUNCTIONS
 

@@ -6,9 +6,19 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_spark.errors import suggested
 from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, plain_values, scalar_of
-from hudi_spark.filters.grammar import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
+from hudi_spark.filters.grammar import (
+    And,
+    Column,
+    Comparison,
+    Filter,
+    FilterError,
+    Not,
+    Or,
+    columns_of,
+    no_column,
+    parse_filter,
+)
 from hudi_spark.filters.sql import parse_sql
 
 Operand = Any
@@ -32,7 +42,7 @@ _NOT_HASHED: Final = frozenset(
 def filter_of(form: Any, schema: pa.Schema) -> Filter:
     """The filter that a request's form stands for, its columns known and its values of their types.
 
-    `form`: SQL text, or lists of the filter grammar.
+    `form`: SQL text, or lists of the filter grammar, or tuples as PyArrow and pandas take them.
 
     Raises:
         HudiError: CONFIG_INVALID for anything else.
@@ -163,8 +173,7 @@ def _is_in(left: Operand, condition: Comparison, schema: pa.Schema) -> Operand:
 def _check(condition: Filter, schema: pa.Schema) -> None:
     unknown = sorted(columns_of(condition) - set(schema.names))
     if unknown:
-        shown = suggested(unknown[0], schema.names, f"it has {', '.join(schema.names)}")
-        raise invalid(f"the table has no column {unknown[0]!r}; {shown}")
+        raise invalid(no_column(unknown[0], schema.names))
     for column in _columns(condition):
         wrong = complaint(column, schema.field(column.name).type)
         if wrong is not None:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hudi_spark.errors import suggested
+
 _OPERATORS: Final = frozenset({"=", "!=", "<", "<=", ">", ">=", "in", "is_null", "is_not_null"})
 _UNARY: Final = frozenset({"is_null", "is_not_null"})
 _MAX_DEPTH: Final = 64
@@ -58,13 +60,39 @@ Filter = Comparison | And | Or | Not
 def parse_filter(form: Any, functions: Collection[str]) -> Filter:
     """The filter that `[column, operator, value]`, `["and"|"or", f, ...]` or `["not", f]` stands for.
 
-    In place of a column may stand `["fn", name, column, argument ...]`, with one of `functions`.
+    In place of a column may stand `["fn", name, column, argument ...]`, with one of `functions`. Filters of PyArrow and
+    pandas are taken too: a tuple `(column, operator, value)`, a list of tuples that all hold, a list of such lists of
+    which one holds; `==` and `not in` among their operators.
 
     Raises:
         FilterError: the form is not in the grammar.
 
     """
-    return _parse(form, 0, functions)
+    return _parse(_of_tuples(form), 0, functions)
+
+
+def _of_tuples(form: Any) -> Any:
+    if isinstance(form, tuple) and len(form) == 3:
+        column, operator, value = form
+        values = list(value) if isinstance(value, tuple | set | frozenset) else value
+        if operator == "not in":
+            return ["not", [column, "in", values]]
+        return [column, "=" if operator == "==" else operator, values]
+    if isinstance(form, list) and form and _is_of_tuples(form):
+        return ["and", *map(_of_tuples, form)]
+    if isinstance(form, list) and form and all(isinstance(one, list) and one and _is_of_tuples(one) for one in form):
+        return ["or", *map(_of_tuples, form)]
+    return form
+
+
+def _is_of_tuples(forms: list[Any]) -> bool:
+    return all(isinstance(one, tuple) for one in forms)
+
+
+def no_column(name: str, columns: Sequence[str], place: str = "") -> str:
+    """Why a filter on a column that is not among a table's is refused; `place` says where in its text."""
+    shown = suggested(name, columns, f"it has {', '.join(columns)}")
+    return f"the table has no column {name!r}{place}; {shown}"
 
 
 def columns_of(condition: Filter) -> frozenset[str]:

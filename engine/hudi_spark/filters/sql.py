@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.types as kinds
 from hudi_format.compat import datetime_of
 
-from hudi_spark.errors import HudiError, Reason, suggested
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters.functions import FUNCTIONS, compared_type
-from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or
+from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or, no_column
 
 _TOKENS: Final = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?!\w)|\.\d+(?:[eE][+-]?\d+)?(?!\w))|(?P<word>[^\W\d]\w*)"
@@ -186,8 +186,7 @@ class _Parser:
     def _known(self, token: _Token) -> str:
         name = token.value.replace("``", "`") if token.kind == "quoted" else token.value
         if name not in self.schema.names:
-            shown = suggested(name, self.schema.names, f"it has {', '.join(self.schema.names)}")
-            _refuse(f"the table has no column {name!r} (character {token.at}); {shown}")
+            _refuse(no_column(name, self.schema.names, f" (character {token.at})"))
         return name
 
     def _literal(self) -> _Literal | None:

@@ -11,7 +11,6 @@ A file of `keys/` is one group of keys:
     "hoodie.some.key" = { kind, default, says, choices, also, ... }
 """
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -119,9 +118,6 @@ def _fixed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-_CLOSE_ENOUGH: Final = 0.75
-
-
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """All keys; `names` has each under its current name and under its other ones."""
@@ -166,8 +162,3 @@ def catalogue_of(groups: Iterable[Group]) -> Catalogue:
             names[name] = entry
     families = [entry for group in stated for entry in group.entries if entry.kind is Kind.FAMILY]
     return Catalogue(stated, names, tuple(sorted(families, key=lambda family: -len(family.key))))
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that one which is unknown was most probably meant to be."""
-    return next(iter(difflib.get_close_matches(name, list(known), 1, _CLOSE_ENOUGH)), None)

@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from hudi_spark.errors import HudiError, Reason
-from hudi_spark.options.catalogue import Catalogue, Entry, Kind, Status, nearest, the_catalogue
+from hudi_spark.errors import HudiError, Reason, nearest
+from hudi_spark.options.catalogue import Catalogue, Entry, Kind, Status, the_catalogue
 
 _MEGABYTE: Final = 1024 * 1024
 # What a long integer of Java holds for certain.
 _MOST_DIGITS: Final = 18
+# Keys have long beginnings in common.
+_ALIKE: Final = 0.75
 
 
 def settled(entry: Entry, name: str, text: str) -> str:
@@ -215,7 +217,7 @@ def _refuse_known(entry: Entry, name: str, value: str) -> None:
 
 def unknown(name: str, known: Iterable[str], otherwise: str) -> HudiError:
     """The error of a key that does not exist; it names the nearest one that does."""
-    meant = nearest(name, known)
+    meant = nearest(name, known, _ALIKE)
     return refusal(f"{name} is no known option", f"did you mean {meant}?" if meant else otherwise)
 
 
@@ -365,5 +367,5 @@ def _hint(catalogue: Catalogue, name: str, entry: Entry | None) -> str:
         return f"give it as {entry.key}"
     if entry is not None:
         return entry.because if _SCOPE in entry.scopes else f"it belongs to {' and '.join(sorted(entry.scopes))}"
-    meant = nearest(name, (known for known, one in catalogue.names.items() if _is_taken(one, known)))
+    meant = nearest(name, (known for known, one in catalogue.names.items() if _is_taken(one, known)), _ALIKE)
     return f"did you mean {meant}?" if meant else "the configuration reference lists the options of a read"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOMS = ("model", "format", "conformance")
+_REMEDY = "run it inside a clone of the repository of hudi-conformance, which holds the base and your change"
 
 
 class ImpactError(RuntimeError):
@@ -38,10 +39,10 @@ def working_tree(start: Path) -> Side:
         ImpactError: it lies in none, or in that of another project; or there is no git.
 
     """
-    root = Path(git(start, "rev-parse", "--show-toplevel").strip())
+    root = Path(git(start, "rev-parse", "--show-toplevel", hint=f"; {_REMEDY}").strip())
     missing = [room for room in ROOMS if not (root / room).is_dir()]
     if missing:
-        raise ImpactError(f"{root} is no checkout of this project: it has no folder {missing[0]}")
+        raise ImpactError(f"{root} is no checkout of this project: it has no folder {missing[0]}; {_REMEDY}")
     return Side("working tree", root)
 
 
@@ -78,11 +79,11 @@ def unpacked(tree: Side, revision: str) -> Iterator[Side]:
         yield Side(name, Path(place) / "base")
 
 
-def git(folder: Path, *arguments: str, wrong: str = "") -> str:
+def git(folder: Path, *arguments: str, wrong: str = "", hint: str = "") -> str:
     """What git answers.
 
     Raises:
-        ImpactError: it refuses, in its own first words or in those given; or it is not installed.
+        ImpactError: it refuses, in its own first words and the hint, or in the words given; or it is not installed.
 
     """
     try:
@@ -97,5 +98,5 @@ def git(folder: Path, *arguments: str, wrong: str = "") -> str:
         raise ImpactError("git is not installed: a revision cannot be read without it") from error
     if done.returncode:
         first = next(iter(done.stderr.strip().splitlines()), "git refuses")
-        raise ImpactError(wrong or first.removeprefix("fatal: "))
+        raise ImpactError(wrong or first.removeprefix("fatal: ") + hint)
     return done.stdout
