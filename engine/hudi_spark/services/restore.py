@@ -382,6 +382,18 @@ def finish_restores(work: TableWork) -> None:
         _finished(work, holding)
 
 
+def after_restores(work: TableWork) -> Snapshot:
+    """The table, once restores that somebody left are finished.
+
+    Clauses: SR-006.
+    """
+    snapshot = work.snapshot()
+    if not snapshot.timeline.pending(RESTORE):
+        return snapshot
+    finish_restores(work)
+    return work.snapshot()
+
+
 def _finished(work: TableWork, holding: Holding) -> dict[str, Outcome]:
     """Restores that somebody left, finished; what came of them, by the writes that they go back to."""
     snapshot = work.snapshot()

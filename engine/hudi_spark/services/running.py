@@ -14,8 +14,7 @@ from hudi_spark.services.clustering import Clustering
 from hudi_spark.services.compaction import Compaction
 from hudi_spark.services.indexing import Indexing
 from hudi_spark.services.log_compaction import LogCompaction
-from hudi_spark.services.restore import finish_restores
-from hudi_spark.services.rollback_planning import RESTORE
+from hudi_spark.services.restore import after_restores
 from hudi_spark.services.service import Service
 from hudi_spark.table_state import Instant
 from hudi_spark.write import Outcome, TableWork
@@ -63,10 +62,7 @@ def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None
     """
     service = service_named(name)
     with work.lock(name):
-        snapshot = work.snapshot()
-        if snapshot.timeline.pending(RESTORE):
-            finish_restores(work)
-            snapshot = work.snapshot()
+        snapshot = after_restores(work)
         plan = service.plan(work, snapshot, params or {})
         if plan is None:
             return None
