@@ -69,7 +69,10 @@ class _Call:
 
     def limit(self, otherwise: int) -> int:
         """How many rows are requested at most."""
-        return int(self.arguments.get("limit", otherwise))
+        text = self.text("limit", str(otherwise))
+        if not text.isdecimal():
+            raise refusal(f"limit is {text!r}", "give a whole number, 0 or more")
+        return int(text)
 
     def names(self, name: str) -> list[str]:
         """The parts of an argument that is a list with commas."""

@@ -151,6 +151,29 @@ def test_no_service_brings_back_what_a_stopped_restore_undoes(tmp_path: Path, se
     assert [str(one) for one in check_table(tmp_path, deep=True)] == []
 
 
+@pytest.mark.parametrize("stop", [4, 9, 12])
+@pytest.mark.parametrize("version", [6, 9])
+@pytest.mark.parametrize("service", ["clean", "archive"])
+def test_what_a_stopped_restore_goes_back_to_is_neither_cleaned_nor_archived(
+    tmp_path: Path, service: str, version: int, stop: int
+):
+    """Without a savepoint nothing else keeps it."""
+    table = Undoable(tmp_path, version, "COPY_ON_WRITE")
+    before = table.found()
+    for ordering in range(6, 10):
+        table.write("upsert", rows([0, 1, 2], ordering, 6.0))
+    assert stopped(lambda hook: table.services(hook).restore(table.second), stop)
+    kept = {"hoodie.clean.commits.retained": "1"}
+    limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+    if service == "clean":
+        table.services().clean(kept)
+    else:
+        table.services().archive({**kept, **limits})
+    table.take_back_leftovers()
+    assert table.found() == before
+    assert [str(one) for one in check_table(tmp_path, deep=True)] == []
+
+
 def test_a_stopped_restore_is_continued(tmp_path: Path):
     """Asked for again it is the same action."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")

@@ -73,7 +73,7 @@ _NAMES = st.text(alphabet="ab", min_size=1, max_size=3)
 _NO_NAMES = st.one_of(
     _NAMES, st.integers(), st.lists(st.integers() | st.none(), min_size=1), st.builds(iter, st.just([]))
 )
-_OTHER = st.one_of(st.integers(1), st.lists(_NAMES, min_size=1), st.binary(min_size=1), st.just("\ud800"))
+_OTHER = st.one_of(st.integers(0), st.lists(_NAMES, min_size=1), st.binary(min_size=1), st.just("\ud800"))
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -92,6 +92,9 @@ def test_arguments_of_another_type_change_nothing(tmp_path_factory: pytest.TempP
         lambda: write_arrow(path, given_rows, write_id=other),
         lambda: write_arrow(path, given_rows, configs={5: "x"}),  # type: ignore[dict-item]
         lambda: read_arrow(path, configs={5: "x"}),  # type: ignore[dict-item]
+        lambda: write_arrow(path, given_rows, configs={"_\ud800": "x"}),
+        lambda: write_arrow(path, given_rows, configs={"_x": "\ud800"}),
+        lambda: read_arrow(path, configs=5),  # type: ignore[arg-type]
     ]
     before = sorted(path.rglob("*"))
     for call in calls:

@@ -23,7 +23,7 @@ from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import Operation, Request, Write, switch
 from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
-from hudi_model.tagging import index_kind, place_of
+from hudi_model.tagging import index_kind, known_rows, place_of
 from hudi_model.time import InstantTime, instant_of
 from hudi_model_tools import recovery
 
@@ -346,16 +346,13 @@ def of_new_keys(table: Table, rows: tuple[Record, ...], settings: Mapping[str, s
         Rejection: CONFIG_INVALID where the others are to be refused.
 
     """
-    policy = "drop" if settings.get(_DROPS) == "true" else settings.get(_POLICY, "none")
-    configuration, kind = open_table(table).configuration, index_kind(settings)
-    if policy == "none" or not configuration.record_key:
+    policy = "drop" if settings.get(_DROPS, "").lower() == "true" else settings.get(_POLICY, "none").lower()
+    view, kind = view_at(open_table(table), None, RELEASED), index_kind(settings)
+    made = view.configuration
+    if policy == "none" or not made.record_key:
         return rows
-
-    def place(row: Record) -> tuple[str, str]:
-        return place_of(own_path(row, configuration), record_key(row, configuration), kind)
-
-    held = {place(Record(dict(row))) for row in read_snapshot(table).rows}
-    new = tuple(row for row in rows if place(row) not in held)
+    held = {place for place, found in known_rows(view, kind).items() if any(row is not None for _, row in found)}
+    new = tuple(row for row in rows if place_of(own_path(row, made), record_key(row, made), kind) not in held)
     if policy == "fail" and len(new) < len(rows):
         raise Rejection(Reason.CONFIG_INVALID, "DM-001", "a row to write", "the table has a row of its key")
     return new

@@ -62,7 +62,8 @@ def parse_filter(form: Any, functions: Collection[str]) -> Filter:
 
     In place of a column may stand `["fn", name, column, argument ...]`, with one of `functions`. Filters of PyArrow and
     pandas are taken too: a tuple `(column, operator, value)`, a list of tuples that all hold, a list of such lists of
-    which one holds; `==` and `not in` among their operators.
+    which one holds; `==` and `not in` among their operators. A comparison with null is unknown, as in SQL: `not in`
+    chooses no row whose column is null.
 
     Raises:
         FilterError: the form is not in the grammar.

@@ -176,10 +176,8 @@ def resolve(*layers: Mapping[str, str]) -> Options:
 
 
 def _resolved(configs: Mapping[str, str]) -> Options:
-    if not hasattr(configs, "items"):
-        raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")
     catalogue = the_catalogue()
-    _refuse_other_keys(configs)
+    _refuse_other_texts(configs)
     stored = {name: str(value) for name, value in configs.items() if name.startswith(STORAGE_PREFIX)}
     rest = {name: str(value) for name, value in configs.items() if name not in stored}
     prefix = rest.get(COMMIT_METADATA_PREFIX) or catalogue[COMMIT_METADATA_PREFIX].default or ""
@@ -188,9 +186,14 @@ def _resolved(configs: Mapping[str, str]) -> Options:
     return Options(_settled(catalogue, named), extra, stored)
 
 
-def _refuse_other_keys(configs: Mapping[str, str]) -> None:
+def _refuse_other_texts(configs: Mapping[str, str]) -> None:
+    if not hasattr(configs, "items"):
+        raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")
     if not all(isinstance(name, str) for name in configs):
         raise refusal(f"options have the keys {repr(list(configs))[:60]}", "keys of options are texts")
+    for name, value in configs.items():
+        if (text := f"{name}{value}").encode(errors="ignore").decode() != text:
+            raise refusal(f"option {name!a} has half of a surrogate pair", "no file can hold it: give whole characters")
 
 
 def _settled(catalogue: Catalogue, named: Mapping[str, str]) -> dict[str, str]:
@@ -299,7 +302,7 @@ def check_configs(configs: Mapping[str, str]) -> None:
     Clauses: RD-001.
 
     """
-    _refuse_other_keys(configs)
+    _refuse_other_texts(configs)
     catalogue = the_catalogue()
     for name in configs:
         entry = catalogue.find(name)

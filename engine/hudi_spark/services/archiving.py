@@ -25,6 +25,8 @@ from hudi_spark.services.cleaning_planning import (
     earliest_to_retain,
     policy_of,
 )
+from hudi_spark.services.restore import after_restores
+from hudi_spark.services.rollback_planning import RESTORE
 from hudi_spark.table_state import (
     METADATA_FOLDER,
     PARTITIONS_KEY,
@@ -283,18 +285,20 @@ ARCHIVE: Final = "archive"
 def archive(work: TableWork) -> tuple[str, ...]:
     """The oldest completed actions move to the history, where there are too many; answers their requested times.
 
-    What an interrupted archival left is finished first.
+    What an interrupted archival left is finished first, and so is a restore: it needs the write that it goes back to.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE; CONFIG_INVALID; TIMELINE_FILE_CORRUPT for a history that lacks what it names.
         FormatError: TIMELINE_FILE_CORRUPT when a file of the timeline or the history does not parse.
 
-    Clauses: AR-001, AR-002, AR-009, AR-013.
+    Clauses: AR-001, AR-002, AR-009, AR-013, SR-006.
 
     """
     with work.lock(ARCHIVE):
         configuration = load_configuration(work.storage)
         timeline = load_timeline(work.storage, configuration)
+        if timeline.pending(RESTORE):
+            timeline = after_restores(work).timeline
         if finish_interrupted(work.effects, configuration, timeline):
             timeline = load_timeline(work.storage, configuration)
         leaving = actions_to_archive(work.storage, configuration, timeline, work.options)

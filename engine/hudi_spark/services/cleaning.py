@@ -26,6 +26,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata import FinishedWrite
 from hudi_spark.read import TaskIdentity
 from hudi_spark.services.cleaning_planning import Planned, cleaner_plan, is_due, retains_less_than_all
+from hudi_spark.services.restore import after_restores
 from hudi_spark.services.rollback import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
 from hudi_spark.table_state import (
@@ -245,16 +246,16 @@ def clean(work: TableWork) -> Outcome | None:
     """Cleans that wait are carried out, then what is due now is planned and carried out; the last one's outcome.
 
     A clean that another process is carrying out is left to it. Where failed writes are left to the clean they are
-    rolled back first.
+    rolled back first, and a restore that somebody left is finished: it needs what else would be cleaned.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST; CONFIG_INVALID.
 
-    Clauses: CN-006, CN-009, CN-012, CN-016, RB-001.
+    Clauses: CN-006, CN-009, CN-012, CN-016, RB-001, SR-006.
 
     """
     roll_back_failed_writes(work, "LAZY")
-    timeline = work.timeline()
+    timeline = after_restores(work).timeline
     done = [outcome for one in timeline.pending(CLEAN) if (outcome := _carried_out(work, one)) is not None]
     requested = _requested(work, timeline)
     if requested is None:
@@ -268,7 +269,7 @@ def _requested(work: TableWork, timeline: Timeline) -> str | None:
     if not retains_less_than_all(timeline, work.options, work.clock.instant()):
         return None
     with work.lock(CLEAN):
-        snapshot = work.snapshot()
+        snapshot = after_restores(work)
         plan = Cleaning().plan(work, snapshot, {})
         if plan is None:
             return None

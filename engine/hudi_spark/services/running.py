@@ -37,15 +37,18 @@ _NOW: Final = {
 }
 
 
-def clustering_configs(sort: str | Sequence[str], layout: str, partitions: Sequence[str]) -> dict[str, str]:
+def clustering_configs(sort: str | Sequence[str], layout: str, partitions: str | Sequence[str]) -> dict[str, str]:
     """Columns to sort by, `linear`, `z-order` or `hilbert`, and partitions; what is empty is left to the options."""
-    columns = sort if isinstance(sort, str) else ",".join(sort)
     stated = {
-        "hoodie.clustering.plan.strategy.sort.columns": columns,
+        "hoodie.clustering.plan.strategy.sort.columns": _listed(sort),
         "hoodie.layout.optimize.strategy": layout,
-        "hoodie.clustering.plan.strategy.partition.selected": ",".join(partitions),
+        "hoodie.clustering.plan.strategy.partition.selected": _listed(partitions),
     }
     return {**_NOW, **{key: value for key, value in stated.items() if value}}
+
+
+def _listed(names: str | Sequence[str] | None) -> str:
+    return names if isinstance(names, str) else ",".join(map(str, names or ()))
 
 
 def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:
@@ -143,7 +146,7 @@ def service_named(name: str) -> Service:
         UnsupportedFeature: there is none.
 
     """
-    if name not in SERVICES:
+    if not isinstance(name, str) or name not in SERVICES:
         hint = suggested(str(name), SERVICES, f"there are {', '.join(SERVICES)}")
         raise UnsupportedFeature(f"schedule-{name}", hint)
     return SERVICES[name]

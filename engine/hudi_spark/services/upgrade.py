@@ -35,6 +35,7 @@ from hudi_spark.metadata import (
     write_definitions,
 )
 from hudi_spark.services import running
+from hudi_spark.services.restore import after_restores
 from hudi_spark.services.rollback import POLICY, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import is_service_plan
 from hudi_spark.services.upgrade_timeline import (
@@ -294,14 +295,17 @@ _UNRESTING: Final = (*WRITE_ACTIONS, "rollback", "restore")
 
 
 def settle(work: TableWork) -> None:
-    """Failed writes are rolled back, whatever the policy; begun rollbacks finished, plans carried out, logs compacted.
+    """Failed writes are rolled back, whatever the policy; restores and rollbacks finished.
+
+    Then plans are carried out, and logs compacted.
 
     Raises:
         HudiError: what rollback, the plans' services and compaction refuse.
 
-    Clauses: VR-005, RB-001, RB-004.
+    Clauses: VR-005, RB-001, RB-004, SR-006.
 
     """
+    after_restores(work)
     roll_back_failed_writes(replace(work, options=work.options.with_values({POLICY: "EAGER"})), "EAGER")
     for one in _plans(work):
         running.execute(work, one.requested)

@@ -73,6 +73,7 @@ _SIZED: Final = frozenset(
     ("Filter", "GlobalLimit", "LocalLimit", "LocalRelation", "LogicalRelation", "Project", "Range", "Sort", "Union")
 )
 _OF_ANY_LENGTH: Final = frozenset(("string", "binary", "array", "map", "struct", "variant"))
+_SHORT: Final = 20
 _MOST_RESULTS: Final = "spark.driver.maxResultSize"
 _IN_PARTITION: Final = (1 << 33) - 1
 _LATEST_JOBS: Final = 16
@@ -498,11 +499,12 @@ def _are_sized(plan: Any) -> bool:
 
 def _is_bounded(column: Any) -> bool:
     """Whether a column has the bytes that Spark counts: a computed text counts 20, however long it is."""
-    if column.dataType().typeName() not in _OF_ANY_LENGTH:
+    if column.dataType().typeName().split()[0] not in _OF_ANY_LENGTH:
         return True
     while column.nodeName() == "Alias":
         column = column.child()
-    return column.nodeName() in ("AttributeReference", "Literal")
+    short = column.nodeName() == "Literal" and len(column.toString()) <= _SHORT
+    return short or bool(column.nodeName() == "AttributeReference")
 
 
 def _each(found: Any) -> Iterator[Any]:
@@ -521,7 +523,7 @@ def _on_driver(frame: "DataFrame", schema: pa.Schema, most: int) -> pa.Table | N
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     # No partition gives more rows than all of them may have: values that repeat take hardly a byte of a file.
-    limit = most // max(_row_bytes(schema), 1)
+    limit = min(most // max(_row_bytes(schema), 1), _IN_PARTITION)
     number = functions.monotonically_increasing_id().bitwiseAND(_IN_PARTITION)
     try:
         with _typed_errors(frame.sparkSession):

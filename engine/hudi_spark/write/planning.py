@@ -298,7 +298,7 @@ def operation_of(request: WriteRequest, options: Options) -> Operation:
 
     """
     names_given(request.partitions, "partitions", "OW-018")
-    found = operation_named(request.operation or options.text(_OPERATION))
+    found = operation_named(options.text(_OPERATION) if request.operation in ("", None) else request.operation)
     configured = options.text(_OPERATION)
     if request.operation and options.given(_OPERATION) and configured != found.name:
         message = f"{_OPERATION} is {configured!r}, the operation is {found.name!r}"
@@ -337,7 +337,7 @@ def write_id_of(text: str) -> WriteId | None:
         HudiError: CONFIG_INVALID for an id that is no text, or one that no file can hold.
 
     """
-    if text and (not isinstance(text, str) or text.encode(errors="ignore").decode() != text):
+    if text is not None and (not isinstance(text, str) or text.encode(errors="ignore").decode() != text):
         message, hint = f"the id of a write is {repr(text)[:60]}", "give a text, with no half of a surrogate pair"
         raise HudiError(Reason.CONFIG_INVALID, "OW-010", message, hint=hint)
     return WriteId(text) if text else None
