@@ -473,13 +473,14 @@ def impact(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Every property and scenario, touched or not.")] = False,
     specs: Annotated[bool, typer.Option("--specs", help="Every TLA+ module, touched or not.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute also what is equal or kept from before.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Show what a change moves: answers, properties, laws and TLA+ runs: exit 1 where one gives another result."""
     from hudi_conformance.runner.console import console
     from hudi_conformance.verification.impact.command import Scope, show_impact
 
-    scope = Scope(everything, specs, tuple(table or ()), tuple(scenario or ()))
+    scope = Scope(everything, fresh, specs, tuple(table or ()), tuple(scenario or ()))
     raise typer.Exit(show_impact(Path.cwd(), base, scope, console(), html, as_json=as_json))
 
 

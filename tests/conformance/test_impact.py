@@ -163,9 +163,10 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def compare(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str]]:
-    """The command in that repository, asked about one table."""
+def compare(repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[int, str]]:
+    """The command in that repository, asked about one table; its cache is empty."""
     monkeypatch.chdir(repository)
+    monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path / "cache"))
 
     def run(*arguments: str) -> tuple[int, str]:
         done = RUNNER.invoke(app, ["impact", "--base", "HEAD", "--table", TABLE, *arguments])
@@ -216,6 +217,40 @@ def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[...
     assert "no function, clause or module is touched" in printed
     assert "nothing gives another result" in printed
     assert "working tree: answers: 1 of 1" in printed
+
+
+@pytest.mark.slow
+def test_what_is_equal_or_kept_is_reported_as_what_is_computed(
+    repository: Path, compare: Callable[..., tuple[int, str]]
+):
+    """Of equal sources nothing is computed; kept answers are those of their sources, also after these have changed."""
+    file = repository / "conformance" / "hudi_conformance" / "corpus" / "golden" / "answers.py"
+    original = file.read_text(encoding="utf-8")
+    results = {}
+    for name, text in (("equal", original), ("changed", original + OTHERWISE), ("words", original + "\n# A word.\n")):
+        file.write_text(text, encoding="utf-8")
+        results[name] = [found_by(compare("--json", *options)) for options in (("--fresh",), (), ())]
+    file.write_text(original, encoding="utf-8")
+
+    assert all(fresh == first == again for fresh, first, again in results.values())
+    assert [found["changes"] for found, *_ in results.values()] == [False, True, False]
+    assert "the sources are equal byte for byte" in compare()[1]
+
+
+OTHERWISE = '''
+_released = verdict
+
+
+def verdict(table: Table, question: Question, readings: Readings = RELEASED) -> Verdict:
+    """The same answer with a warning more."""
+    found = _released(table, question, readings)
+    return Verdict(found.op, found.content, found.reject, found.unsupported, (*found.warnings, "TL-001"))
+'''
+
+
+def found_by(result: tuple[int, str]) -> dict[str, object]:
+    """What a comparison found, but not how much was computed for it."""
+    return {**json.loads(result[1]), "requested": None, "seconds": None, "equal": None, "code": result[0]}
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "-x", "HEAD:model"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import hudi_model.configuration
 import pytest
 from hudi_conformance.bridge.checking import load_for
-from hudi_conformance.corpus.golden.answers import expected, killed
+from hudi_conformance.corpus.golden.answers import expected, killed, verdict
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.corpus.mutants.registry import Mutant
 from hudi_conformance.runner.archive import unpacked
@@ -14,6 +14,8 @@ from hudi_conformance.verification.mutation_matrix.columns import every_case, ki
 from hudi_conformance.verification.mutation_matrix.matrix import kept_matrix
 from hudi_conformance.verification.mutation_matrix.page import page
 from hudi_conformance.verification.properties import MODEL_PROPERTIES
+from hudi_model.queries import CHOICE_OF_CLAUSE, with_reading
+from hudi_model.tables import RELEASED, Reading
 
 ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)
@@ -75,6 +77,24 @@ def test_cases_kill_what_they_name(case: Case) -> None:
     state = load_for(question.op, unpacked(case.table.folder), question.params)
 
     assert killed(state, question, expected(state, question), named) == [one.name for one in named]
+
+
+@pytest.mark.parametrize(
+    "case", [one for one in CASES if not CHOICE_OF_CLAUSE.keys().isdisjoint(one.clauses)][::8], ids=lambda one: one.id
+)
+def test_a_reading_that_no_answer_comes_by_alters_none(case: Case) -> None:
+    """`expected` leaves out the readings that are not consulted: with every one of them the result is the same."""
+    question = question_of(case)
+    state = load_for(question.op, unpacked(case.table.folder), question.params)
+    found = expected(state, question)
+    others = {
+        clause: verdict(state, question, with_reading(RELEASED, clause, Reading.TEXT)) for clause in CHOICE_OF_CLAUSE
+    }
+    differing = {clause: one for clause, one in others.items() if not one.satisfies(found.released)}
+
+    assert found.released.satisfies(verdict(state, question))
+    assert list(differing) == ([found.clause] if found.text else [])
+    assert found.text is None or found.text.satisfies(differing[found.clause])
 
 
 def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:

@@ -18,6 +18,8 @@ from hudi_conformance.corpus.mutants import Mutant, mutants_reached, mutated
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.value_comparison import compare_values
 
+_CHOICES = frozenset(CHOICE_OF_CLAUSE.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -74,6 +76,23 @@ class Expected:
         return verdict.satisfies(self.released) or (self.text is not None and verdict.satisfies(self.text))
 
 
+class ConsultedReadings(Readings):
+    """Readings that keep the names of the choices that are looked at; a changed copy looks at all that it copies."""
+
+    __slots__ = ("choices",)
+    choices: set[str]
+
+    def __init__(self, **values: Reading) -> None:
+        super().__init__(**values)
+        object.__setattr__(self, "choices", set())
+
+    def __getattribute__(self, name: str) -> Any:
+        """The same value, its name noted."""
+        if name in _CHOICES:
+            self.choices.add(name)
+        return super().__getattribute__(name)
+
+
 def verdict(table: Table, question: Question, readings: Readings = RELEASED) -> Verdict:
     """The model's answer to a question, refusals included."""
     try:
@@ -93,10 +112,13 @@ def expected(table: Table, question: Question) -> Expected:
         ValueError: more than one clause decides between them.
 
     """
-    released = verdict(table, question)
-    others = {
-        clause: verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)) for clause in CHOICE_OF_CLAUSE
-    }
+    consulted = ConsultedReadings()
+    released = verdict(table, question, consulted)
+    # A choice that the answer does not come by cannot alter it.
+    clauses = [clause for clause, choice in CHOICE_OF_CLAUSE.items() if choice in consulted.choices]
+    if not clauses:
+        return Expected(released)
+    others = {clause: verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)) for clause in clauses}
     differing = {clause: other for clause, other in others.items() if not other.satisfies(released)}
     if len(differing) > 1:
         raise ValueError(f"{question.id}: the readings of {', '.join(differing)} all matter; a case may hold one")

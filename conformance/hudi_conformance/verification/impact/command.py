@@ -1,6 +1,7 @@
 """The comparison of the working tree with a revision, from the command line."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -25,8 +26,18 @@ from hudi_conformance.verification.impact.console import print_impact
 from hudi_conformance.verification.impact.modules import changed_runs, manifest_of
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
-from hudi_conformance.verification.impact.sides import Answered, Line, ReportProgress, Request, run_all
-from hudi_conformance.verification.impact.touching import Touched, touched
+from hudi_conformance.verification.impact.sides import (
+    Answered,
+    Line,
+    ReportProgress,
+    Request,
+    in_parts,
+    joined,
+    keep_answers,
+    kept_answers,
+    run_all,
+)
+from hudi_conformance.verification.impact.touching import UNTOUCHED, Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
 
@@ -37,9 +48,10 @@ STATEMENTS = {"properties": "property", "scenarios": "scenario", "agreements": "
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How much is asked: every property, every TLA+ module; which tables and scenarios, where not all."""
+    """How much is asked: every property and TLA+ module, what is known; which tables and scenarios, where not all."""
 
     everything: bool = False
+    fresh: bool = False
     specs: bool = False
     tables: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
@@ -50,7 +62,7 @@ def show_impact(
 ) -> int:
     """Compare and tell: exit 0 where nothing gives another result, 1 where something does, 2 where none can tell."""
     try:
-        tree = working_tree(start)
+        tree = working_tree(start, fresh=scope.fresh)
         with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
             found = impact(base, tree, scope, _teller(progress, quiet=as_json))
     except (ImpactError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
@@ -75,9 +87,10 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
 
     """
     started_at = time.perf_counter()
+    if base.sources and base.sources == tree.sources:
+        return Impact(base.name, tree.name, UNTOUCHED, equal=True, seconds=time.perf_counter() - started_at)
     change = touched(base, tree)
-    requests = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
-    before, after, held = run_all([*requests, Request(tree, _statements(tree, change, scope))], report_progress)
+    before, after, held = _results(base, tree, _statements(tree, change, scope), scope, report_progress)
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
     again = {name: doubtful(lines) for name, lines in held.lines.items()}
     (was,) = run_all([Request(base, _named(base, again))], report_progress)
@@ -95,8 +108,22 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
     )
 
 
-def _corpus(side: Side, scope: Scope) -> Mapping[str, Any]:
-    return {"folder": str(side.root / "golden_tables"), "tables": scope.tables}
+def _results(
+    base: Side, tree: Side, statements: Mapping[str, Any], scope: Scope, report_progress: ReportProgress
+) -> tuple[Answered, Answered, Answered]:
+    """The answers of both sides, of which only those are computed that are not kept, and the tree's statements."""
+    known = [kept_answers(one, scope.tables) for one in (base, tree)]
+    parts = max(1, (os.cpu_count() or 1) // max(1, known.count(None)))
+    sides = [[] if one else in_parts(side, scope.tables, parts) for side, one in zip((base, tree), known, strict=True)]
+    *answered, held = run_all([*(one for some in sides for one in some), Request(tree, statements)], report_progress)
+    waiting = iter(answered)
+    found = []
+    for side, one, some in zip((base, tree), known, sides, strict=True):
+        computed = one or joined([next(waiting) for _ in some])
+        if one is None:
+            keep_answers(side, scope.tables, computed)
+        found.append(computed)
+    return found[0], found[1], held
 
 
 def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
@@ -164,7 +191,7 @@ def _teller(progress: Progress, *, quiet: bool) -> ReportProgress:
     def report_progress(name: str, done: int, total: int) -> None:
         if name not in bars:
             bars[name] = progress.add_task(name, total=total)
-        progress.update(bars[name], completed=done)
+        progress.update(bars[name], completed=done, total=total)
         if progress.disable and not quiet and (done == total or time.monotonic() - last[0] > _SECONDS_BETWEEN_LINES):
             last[0] = time.monotonic()
             print(f"{name}: {done} of {total}", file=sys.stderr, flush=True)  # noqa: T201 - where no bar can be drawn

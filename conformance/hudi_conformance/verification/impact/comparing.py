@@ -53,6 +53,8 @@ class Impact:
     requested: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By kind how many were asked, of how many there are."""
     seconds: float = 0.0
+    equal: bool = False
+    """Whether the sources are equal byte for byte, so that nothing was asked."""
 
     @property
     def changes(self) -> bool:

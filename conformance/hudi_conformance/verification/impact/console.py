@@ -62,6 +62,8 @@ def summary(impact: Impact) -> str:
         f"{len(impact.changed) - broken} give another result",
     ]
     found = ", ".join(parts) if impact.changes else "nothing gives another result"
+    if impact.equal:
+        return f"{found} (the sources are equal byte for byte: nothing is asked; {impact.seconds:.0f} s)"
     counts = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.requested.items())
     return f"{found} (asked: {counts}; {impact.seconds:.0f} s)"
 

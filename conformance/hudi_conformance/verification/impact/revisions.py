@@ -1,5 +1,6 @@
 """The two sides of a comparison: the working tree, and a revision unpacked beside it."""
 
+import hashlib
 import os
 import subprocess
 import tarfile
@@ -9,7 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hudi_conformance.runner.resources import CORPUS_VARIABLE
+
+WORKING_TREE = "working tree"
 ROOMS = ("model", "format", "conformance")
+SOURCES = (*ROOMS, "adapter", "engine", "golden_tables", "specs", "pyproject.toml")
+"""Everything in a checkout that an answer or an outcome can depend on."""
+GENERATED = ("__pycache__/", "*.egg-info/", ".*_cache/", ".hypothesis/")
 _REMEDY = "run it inside a clone of the repository of hudi-conformance, which holds the base and your change"
 
 
@@ -19,10 +26,17 @@ class ImpactError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A checkout that can be asked: its name, and where it lies."""
+    """A checkout that can be asked: its name, where it lies, and the sum of its sources."""
 
     name: str
     root: Path
+    sources: str = ""
+    """Sides of the same sum give the same answers; empty where nothing may be concluded from it."""
+
+    @property
+    def is_working_tree(self) -> bool:
+        """Whether somebody may edit it meanwhile."""
+        return self.name == WORKING_TREE
 
     @property
     def environment(self) -> dict[str, str]:
@@ -32,8 +46,8 @@ class Side:
         return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def working_tree(start: Path) -> Side:
-    """The checkout that a folder lies in.
+def working_tree(start: Path, *, fresh: bool = False) -> Side:
+    """The checkout that a folder lies in; without the sum of its sources where everything is to be asked afresh.
 
     Raises:
         ImpactError: it lies in none, or in that of another project; or there is no git.
@@ -43,13 +57,36 @@ def working_tree(start: Path) -> Side:
     missing = [room for room in ROOMS if not (root / room).is_dir()]
     if missing:
         raise ImpactError(f"{root} is no checkout of this project: it has no folder {missing[0]}; {_REMEDY}")
-    return Side("working tree", root)
+    # A corpus from elsewhere is no part of the sum.
+    return Side(WORKING_TREE, root, "" if fresh or CORPUS_VARIABLE in os.environ else sources_of(root))
+
+
+def sources_of(root: Path, commit: str = "") -> str:
+    """The sum of the sources of a checkout as its files are, or as a commit holds them."""
+    if commit:
+        listed = (one.partition("\t") for one in git(root, "ls-tree", "-r", "-z", commit, "--", *SOURCES).split("\0"))
+        found = {path: head.split()[2] for head, _, path in listed if path}
+    else:
+        excluded = (f"--exclude={one}" for one in GENERATED)
+        listing = git(root, "ls-files", "-z", "--cached", "--others", *excluded, "--", *SOURCES)
+        paths = {name: root / name for name in listing.split("\0") if name}
+        found = {name: _blob_id(path) for name, path in paths.items() if path.exists() or path.is_symlink()}
+    return hashlib.sha256("\n".join(f"{one} {path}" for path, one in sorted(found.items())).encode()).hexdigest()
+
+
+def _blob_id(path: Path) -> str:
+    """The name that git gives to a file's bytes; a folder, which is a repository of its own, equals nothing."""
+    if path.is_dir() and not path.is_symlink():
+        return "folder"
+    content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 @contextmanager
 def unpacked(tree: Side, revision: str) -> Iterator[Side]:
     """A revision of the working tree's repository in a folder of its own, which is gone afterwards.
 
+    One whose sources are those of the working tree byte for byte is not unpacked: the tree stands for it.
     It is unpacked, not checked out: the repository does not learn of it, however this ends.
 
     Raises:
@@ -67,6 +104,10 @@ def unpacked(tree: Side, revision: str) -> Iterator[Side]:
         wrong=f"there is no revision {revision}",
     )
     name = f"{revision} ({commit.strip()[:10]})"
+    sources = tree.sources and sources_of(tree.root, commit.strip())
+    if sources and sources == tree.sources:
+        yield Side(name, tree.root, sources)
+        return
     with tempfile.TemporaryDirectory(prefix="hudi-impact-") as place:
         archive = Path(place) / "base.tar"
         git(tree.root, "archive", "--format=tar", f"--output={archive}", commit.strip())
@@ -76,7 +117,7 @@ def unpacked(tree: Side, revision: str) -> Iterator[Side]:
         missing = [room for room in ROOMS if not (Path(place) / "base" / room).is_dir()]
         if missing:
             raise ImpactError(f"{name} cannot be compared: it has no folder {missing[0]}")
-        yield Side(name, Path(place) / "base")
+        yield Side(name, Path(place) / "base", sources)
 
 
 def git(folder: Path, *arguments: str, wrong: str = "", hint: str = "") -> str:

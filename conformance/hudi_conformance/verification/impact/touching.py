@@ -43,6 +43,9 @@ class Touched:
     """Whether the scenarios of the explorer can come to a touched function."""
 
 
+UNTOUCHED = Touched((), (), (), (), (), concurrency=False)
+
+
 def touched(base: Side, tree: Side) -> Touched:
     """What differs between two checkouts."""
     before, after = functions_of(base.root), functions_of(tree.root)
