@@ -86,7 +86,7 @@ def names_given(names: Any, what: str, clause: str) -> tuple[str, ...]:
 
     """
     if isinstance(names, str) or not isinstance(names, Collection) or not all(isinstance(one, str) for one in names):
-        hint = f"give a list of texts: {what}=['a', 'b']"
+        hint = f"give a list of texts: {what}={[names if isinstance(names, str) else 'a']}"
         raise HudiError(Reason.CONFIG_INVALID, clause, f"{what} is {repr(names)[:60]}, no list of names", hint=hint)
     return tuple(names)
 
