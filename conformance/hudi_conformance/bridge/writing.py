@@ -347,9 +347,11 @@ def of_new_keys(table: Table, rows: tuple[Record, ...], settings: Mapping[str, s
 
     """
     policy = "drop" if settings.get(_DROPS, "").lower() == "true" else settings.get(_POLICY, "none").lower()
+    if policy == "none":
+        return rows
     view, kind = view_at(open_table(table), None, RELEASED), index_kind(settings)
     made = view.configuration
-    if policy == "none" or not made.record_key:
+    if not made.record_key:
         return rows
     held = {place for place, found in known_rows(view, kind).items() if any(row is not None for _, row in found)}
     new = tuple(row for row in rows if place_of(own_path(row, made), record_key(row, made), kind) not in held)

@@ -186,13 +186,18 @@ def _resolved(configs: Mapping[str, str]) -> Options:
     return Options(_settled(catalogue, named), extra, stored)
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text has no half of a surrogate pair, which no file can hold."""
+    return text.encode(errors="ignore").decode() == text
+
+
 def _refuse_other_texts(configs: Mapping[str, str]) -> None:
     if not hasattr(configs, "items"):
         raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")
     if not all(isinstance(name, str) for name in configs):
         raise refusal(f"options have the keys {repr(list(configs))[:60]}", "keys of options are texts")
     for name, value in configs.items():
-        if (text := f"{name}{value}").encode(errors="ignore").decode() != text:
+        if not is_whole(f"{name}{value}"):
             raise refusal(f"option {name!a} has half of a surrogate pair", "no file can hold it: give whole characters")
 
 

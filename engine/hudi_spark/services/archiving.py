@@ -25,7 +25,7 @@ from hudi_spark.services.cleaning_planning import (
     earliest_to_retain,
     policy_of,
 )
-from hudi_spark.services.restore import after_restores
+from hudi_spark.services.restore import finish_restores
 from hudi_spark.services.rollback_planning import RESTORE
 from hudi_spark.table_state import (
     METADATA_FOLDER,
@@ -298,7 +298,8 @@ def archive(work: TableWork) -> tuple[str, ...]:
         configuration = load_configuration(work.storage)
         timeline = load_timeline(work.storage, configuration)
         if timeline.pending(RESTORE):
-            timeline = after_restores(work).timeline
+            finish_restores(work)
+            timeline = load_timeline(work.storage, configuration)
         if finish_interrupted(work.effects, configuration, timeline):
             timeline = load_timeline(work.storage, configuration)
         leaving = actions_to_archive(work.storage, configuration, timeline, work.options)

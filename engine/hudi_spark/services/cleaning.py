@@ -255,7 +255,7 @@ def clean(work: TableWork) -> Outcome | None:
 
     """
     roll_back_failed_writes(work, "LAZY")
-    timeline = after_restores(work).timeline
+    timeline = after_restores(work)
     done = [outcome for one in timeline.pending(CLEAN) if (outcome := _carried_out(work, one)) is not None]
     requested = _requested(work, timeline)
     if requested is None:
@@ -269,7 +269,8 @@ def _requested(work: TableWork, timeline: Timeline) -> str | None:
     if not retains_less_than_all(timeline, work.options, work.clock.instant()):
         return None
     with work.lock(CLEAN):
-        snapshot = after_restores(work)
+        after_restores(work)
+        snapshot = work.snapshot()
         plan = Cleaning().plan(work, snapshot, {})
         if plan is None:
             return None

@@ -126,7 +126,7 @@ def savepoint(work: TableWork, instant: str | None = None, comment: str = "", by
 
     """
     with work.lock(SAVEPOINT) as holding:
-        _finished(work, holding)
+        after_restores(work)
         configuration, timeline = (snapshot := work.snapshot()).configuration, snapshot.timeline
         saved = completed_write(timeline, instant)
         if any(one.requested == saved.requested for one in timeline.completed(SAVEPOINT)):
@@ -382,16 +382,16 @@ def finish_restores(work: TableWork) -> None:
         _finished(work, holding)
 
 
-def after_restores(work: TableWork) -> Snapshot:
-    """The table, once restores that somebody left are finished.
+def after_restores(work: TableWork) -> Timeline:
+    """The timeline, once restores that somebody left are finished.
 
     Clauses: SR-006.
     """
-    snapshot = work.snapshot()
-    if not snapshot.timeline.pending(RESTORE):
-        return snapshot
+    timeline = work.timeline()
+    if not timeline.pending(RESTORE):
+        return timeline
     finish_restores(work)
-    return work.snapshot()
+    return work.timeline()
 
 
 def _finished(work: TableWork, holding: Holding) -> dict[str, Outcome]:

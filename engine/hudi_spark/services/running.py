@@ -65,7 +65,8 @@ def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None
     """
     service = service_named(name)
     with work.lock(name):
-        snapshot = after_restores(work)
+        after_restores(work)
+        snapshot = work.snapshot()
         plan = service.plan(work, snapshot, params or {})
         if plan is None:
             return None
