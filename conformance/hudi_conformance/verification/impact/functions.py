@@ -5,6 +5,7 @@ import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from hudi_conformance.runner.clauses import CLAUSE_ID
@@ -41,8 +42,14 @@ def functions_of(root: Path) -> dict[str, Function]:
     for room, package in PACKAGES:
         for path in sorted((root / room / package).rglob("*.py")):
             module = ".".join(path.relative_to(root / room).with_suffix("").parts)
-            found |= {one.name: one for one in _held(_parsed(path).body, module)}
+            found |= {one.name: one for one in _functions_in(path.read_bytes(), module)}
     return found
+
+
+@lru_cache(maxsize=1024)
+def _functions_in(content: bytes, module: str) -> tuple[Function, ...]:
+    """Most files are the same on both sides."""
+    return tuple(_held(_parsed(content).body, module))
 
 
 def changed_functions(before: Mapping[str, Function], after: Mapping[str, Function]) -> tuple[str, ...]:
@@ -70,7 +77,7 @@ def clauses_of_mutants(names: Collection[str], root: Path) -> frozenset[str]:
     """The clauses of the mutants that replace one of these functions: what breaks where it is wrong."""
     found, replaced = set[str](), frozenset(names)
     for path in sorted((root / "conformance" / "hudi_conformance").glob("**/mutants/*.py")):
-        for node in ast.walk(_parsed(path)):
+        for node in ast.walk(_parsed(path.read_bytes())):
             match node:
                 case ast.Call(func=ast.Name("mutant"), args=[_, ast.Constant(str(cited)), _, ast.Constant(str(place))]):
                     found.update(
@@ -121,10 +128,15 @@ def skeleton_of(root: Path) -> str:
     texts = []
     for package in ("hudi_model", "hudi_model_tools"):
         for path in sorted((root / "model" / package).rglob("*.py")):
-            tree = _parsed(path)
-            hidden = {*dir(builtins), *_imported(tree)}
-            texts += [str(path.relative_to(root)), *(ast.dump(node) for node in _bare(tree.body, hidden))]
+            texts += [str(path.relative_to(root)), _skeleton_in(path.read_bytes())]
     return "\n".join(texts)
+
+
+@lru_cache(maxsize=1024)
+def _skeleton_in(content: bytes) -> str:
+    tree = _parsed(content)
+    hidden = {*dir(builtins), *_imported(tree)}
+    return "\n".join(map(ast.dump, _bare(tree.body, hidden)))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
@@ -146,10 +158,10 @@ def _bare(body: list[ast.stmt], hidden: Collection[str] | None) -> Iterator[ast.
             yield node
 
 
-def _parsed(path: Path) -> ast.Module:
+def _parsed(content: bytes) -> ast.Module:
     """A file as a tree; nothing where it does not parse, which running it will tell."""
     try:
-        return ast.parse(path.read_bytes())
+        return ast.parse(content)
     except (SyntaxError, ValueError):
         return ast.Module([], [])
 

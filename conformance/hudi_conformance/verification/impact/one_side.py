@@ -39,11 +39,12 @@ _MEMOS: dict[int, Any] = {}
 class Recording(SourceFileLoader):
     """Loads a module of this project, one of the model so that its functions record their names as they start."""
 
-    def get_code(self, fullname: str) -> CodeType:
-        """Compiled from the source: what is compiled already records nothing."""
+    def get_code(self, fullname: str) -> CodeType | None:
+        """That of the model is compiled from its source: what is compiled already records nothing."""
+        if fullname.partition(".")[0] not in RECORDED:
+            return super().get_code(fullname)
         tree = ast.parse(self.get_data(self.path))
-        if fullname.partition(".")[0] in RECORDED:
-            record(tree.body, f"{fullname}.__init__" if self.is_package(fullname) else fullname)
+        record(tree.body, f"{fullname}.__init__" if self.is_package(fullname) else fullname)
         return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -111,7 +112,7 @@ def main() -> None:
     }
     for name, work in request.items():
         for line in tasks[name](work):
-            send({"task": name, **line, **({} if "total" in line or "kept" in line else {"reach": reached()})})
+            send({"task": name, **line, **({"reach": reached()} if "cases" in line or "holds" in line else {})})
 
 
 def send(line: Line) -> None:

@@ -44,8 +44,9 @@ class Side:
     def environment(self) -> dict[str, str]:
         """The environment in which Python finds this side's packages before any installed ones."""
         path = os.pathsep.join(str(self.root / room) for room in (*ROOMS, "adapter", "engine"))
-        # Sets are walked in one order on both sides.
-        return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        # Sets are walked in one order on both sides; compiled modules are left in a folder that is gone afterwards.
+        kept = "1" if self.is_working_tree else ""
+        return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": kept}
 
 
 def working_tree(start: Path, *, fresh: bool = False) -> Side:

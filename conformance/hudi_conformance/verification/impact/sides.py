@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,12 +28,14 @@ class Request:
     tasks: Mapping[str, Mapping[str, Any]]
     kept: Results
 
-    def parts(self) -> Iterator["Request"]:
+    def parts(self) -> list["Request"]:
         """The same for as many processes as this machine runs at once."""
         count = os.cpu_count() or 1
-        for part in range(count if self.tasks else 0):
-            known = {name: {"part": (part, count), "known": list(self.kept.get(name, {}))} for name in self.tasks}
-            yield replace(self, tasks={name: {**task, **known[name]} for name, task in self.tasks.items()})
+        return [self._part(part, count) for part in range(count if self.tasks else 0)]
+
+    def _part(self, part: int, count: int) -> "Request":
+        known = {name: {"part": (part, count), "known": list(self.kept.get(name, {}))} for name in self.tasks}
+        return replace(self, tasks={name: {**task, **known[name]} for name, task in self.tasks.items()})
 
 
 @dataclass(slots=True)
@@ -52,8 +54,8 @@ class Answered:
         self.known.update(part.known)
 
 
-def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> list[Answered]:
-    """Ask several sides at once, each in several processes.
+def run(request: Request, report_progress: ReportProgress) -> Answered:
+    """Ask one side in several processes at once.
 
     Raises:
         ImpactError: one of them came to no end.
@@ -62,24 +64,22 @@ def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> lis
     done: dict[str, dict[int, tuple[int, int]]] = {}
     lock = threading.Lock()
 
-    def report_sum(request: int, name: str, some: int, total: int) -> None:
+    def report_sum(part: int, name: str, some: int, total: int) -> None:
         """Parts of one task are reported as one."""
         with lock:
-            done.setdefault(name, {})[request] = some, total
+            done.setdefault(name, {})[part] = some, total
             finished, whole = map(sum, zip(*done[name].values(), strict=True))
             report_progress(name, finished, whole)
 
-    parts = [(place, part) for place, one in enumerate(requests) for part in one.parts()]
-    found = [Answered() for _ in requests]
+    parts, found = request.parts(), Answered()
     with ThreadPoolExecutor(max_workers=max(1, len(parts))) as pool:
-        answered = pool.map(lambda one: run_side(one[1][1], partial(report_sum, one[0])), enumerate(parts))
-        for (place, _), one in zip(parts, answered, strict=True):
-            found[place].add(one)
+        for one in pool.map(lambda one: run_part(one[1], partial(report_sum, one[0])), enumerate(parts)):
+            found.add(one)
     return found
 
 
-def run_side(request: Request, report_progress: ReportProgress) -> Answered:
-    """Ask one side in a process of its own.
+def run_part(request: Request, report_progress: ReportProgress) -> Answered:
+    """Ask one side in one process.
 
     Raises:
         ImpactError: its packages are not those of its checkout, or it came to no end.
