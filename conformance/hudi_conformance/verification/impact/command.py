@@ -23,7 +23,7 @@ from hudi_conformance.verification.impact.comparing import (
 )
 from hudi_conformance.verification.impact.console import print_impact
 from hudi_conformance.verification.impact.functions import functions_of
-from hudi_conformance.verification.impact.kept import Content, Line, content_of, keep_results, kept_results
+from hudi_conformance.verification.impact.kept import KEYS, Content, Line, content_of, keep_results, kept_results
 from hudi_conformance.verification.impact.modules import changed_runs, manifest_of
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, sources_of, unpacked, working_tree
@@ -122,6 +122,9 @@ def _asked(
     if not side.is_working_tree or not side.sources or sources_of(side.root)[0] == side.sources:
         keep_results(content, found.lines)
     found.lines |= {task: [kept[task][name] for name in names[task]] for task in whole}
+    # In one order, whoever computed a line and when.
+    for task, lines in found.lines.items():
+        lines.sort(key=lambda line: str(line[KEYS.get(task, "id")]))
     return found
 
 
