@@ -106,7 +106,7 @@ mutation: env  ## every mutant of the engine's merging, slicing and conflicts, a
 # A second environment: Spark 4 before the packages of the first. It needs modules that the embedded Java lacks.
 SPARK4 := build/spark4
 spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; needs JAVA_HOME with a JDK of 17 or later
-	test -x "$(JAVA_HOME)/bin/java" || { echo "set JAVA_HOME to a JDK of 17 or later"; exit 2; }
+	test -n "$(JAVA_HOME)" -a -x "$(JAVA_HOME)/bin/java" || { echo "set JAVA_HOME to a JDK of 17 or later"; exit 2; }
 	$(PYTHON) -m venv --clear $(SPARK4)
 	$(SPARK4)/bin/pip install --quiet 'pyspark[connect]>=4.1,<5'
 	$(RUN) -c "import site; print(site.getsitepackages()[0])" > $(SPARK4)/first

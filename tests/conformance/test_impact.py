@@ -21,6 +21,7 @@ from hudi_conformance.verification.impact.functions import (
     clauses_of_mutants,
     functions_of,
     reaches,
+    skeleton_of,
 )
 from hudi_conformance.verification.impact.modules import changed_runs
 from hudi_conformance.verification.impact.touching import changed_modules
@@ -61,6 +62,29 @@ def test_words_are_no_change_and_what_is_changed_touches_the_clauses_of_who_name
     assert clauses_of(("hudi_model.rules.helped",), before, after) == {"TL-001", "TL-002"}
     assert reaches(("hudi_model.rules.helped",), after, ("hudi_model.rules.stated",))
     assert not reaches(("hudi_model.rules.stated",), after, ("hudi_model.rules.helped",))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (RULE.replace("return number", "return number + 1"), False),
+        (RULE.replace('"""A rule.', '"""Another rule.'), False),
+        (RULE + "\n\ndef more(number):\n    return 0\n", False),
+        (RULE + "\n\ndef len(number):\n    return 0\n", True),
+        ("from math import more\n" + RULE, True),
+        (RULE + "\nLAST = 1\n", True),
+        (RULE.replace("def stated", "@cache\ndef stated"), True),
+        (RULE + "\n\nclass Rule(str):\n    pass\n", True),
+        (RULE + "\n\nclass Rule:\n    def __eq__(self, other):\n        return True\n", True),
+    ],
+)
+def test_a_result_is_asked_again_where_more_than_the_bodies_of_functions_differs(
+    tmp_path: Path, text: str, other: bool
+):
+    """Who does not reach a changed or new function does not see it; a constant, a method, another name may be seen."""
+    before, after = tree_with(tmp_path / "before", RULE), tree_with(tmp_path / "after", text)
+
+    assert (skeleton_of(before) != skeleton_of(after)) == other
 
 
 def test_a_function_stands_for_the_clauses_of_its_mutants():
@@ -237,6 +261,32 @@ def test_what_is_equal_or_kept_is_reported_as_what_is_computed(
     assert "the sources are equal byte for byte" in compare()[1]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "asked"), [("merge_by_commit_time", 0), ("merged_by_strategy", 1)])
+def test_only_what_reaches_a_changed_function_is_asked_again(
+    repository: Path, compare: Callable[..., tuple[int, str]], name: str, asked: int
+):
+    """Results of another edit serve where the functions that they reached are the same: the table has a merger."""
+    path = repository / "model" / "hudi_model" / "merging.py"
+    original = path.read_text(encoding="utf-8")
+    found = []
+    for constant in ("1", "2"):
+        edited = original.replace(f"def {name}(", f"def {name}_before(") + EDITED.format(name=name, constant=constant)
+        path.write_text(edited, encoding="utf-8")
+        found.append(compare("--json"))
+    fresh = compare("--json", "--fresh")
+    path.write_text(original, encoding="utf-8")
+
+    assert json.loads(found[1][1])["requested"]["answers"] == [asked, json.loads(fresh[1])["requested"]["answers"][1]]
+    assert found_by(found[1]) == found_by(fresh)
+
+
+EDITED = """
+
+def {name}(*given: object) -> Version:
+    \"\"\"The last wins, whatever the rule says.\"\"\"
+    return given[-1] if {constant} else given[0]
+"""
 OTHERWISE = '''
 _released = verdict
 

@@ -1,14 +1,13 @@
 """The comparison of the working tree with a revision, from the command line."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
@@ -23,26 +22,19 @@ from hudi_conformance.verification.impact.comparing import (
     rewritten_tables,
 )
 from hudi_conformance.verification.impact.console import print_impact
+from hudi_conformance.verification.impact.functions import functions_of
+from hudi_conformance.verification.impact.kept import KEYS, Content, Line, content_of, keep_results, kept_results
 from hudi_conformance.verification.impact.modules import changed_runs, manifest_of
 from hudi_conformance.verification.impact.page import write_page
-from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
-from hudi_conformance.verification.impact.sides import (
-    Answered,
-    Line,
-    ReportProgress,
-    Request,
-    in_parts,
-    joined,
-    keep_answers,
-    kept_answers,
-    run_all,
-)
+from hudi_conformance.verification.impact.revisions import ImpactError, Side, sources_of, unpacked, working_tree
+from hudi_conformance.verification.impact.sides import PROGRAM, Answered, ReportProgress, Request, run
 from hudi_conformance.verification.impact.touching import UNTOUCHED, Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
 
 _SECONDS_BETWEEN_LINES = 5.0
 
+Tasks: TypeAlias = Mapping[str, Mapping[str, Any]]
 STATEMENTS = {"properties": "property", "scenarios": "scenario", "agreements": "agreement"}
 
 
@@ -89,11 +81,19 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
     started_at = time.perf_counter()
     if base.sources and base.sources == tree.sources:
         return Impact(base.name, tree.name, UNTOUCHED, equal=True, seconds=time.perf_counter() - started_at)
-    change = touched(base, tree)
-    before, after, held = _results(base, tree, _statements(tree, change, scope), scope, report_progress)
+    functions = functions_of(base.root), functions_of(tree.root)
+    change = touched(base, tree, *functions)
+    contents = [content_of(side, some, PROGRAM) for side, some in zip((base, tree), functions, strict=True)]
+    answers = {"folder": str(tree.root / "golden_tables"), "tables": scope.tables}
+    after = _asked(tree, contents[1], {"answers": answers, **_statements(tree, change, scope)}, {}, report_progress)
+    held = {name: lines for name, lines in after.lines.items() if name in STATEMENTS}
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
-    again = {name: doubtful(lines) for name, lines in held.lines.items()}
-    (was,) = run_all([Request(base, _named(base, again))], report_progress)
+    again = {name: doubtful(lines) for name, lines in held.items()}
+    # Bases that differ in the bodies of functions alone have the same tables.
+    alike = contents[0].file is not None and contents[0].file == contents[1].file
+    names = {"answers": [line["table"] for line in after.lines["answers"]]} if alike else {}
+    answers = {**answers, "folder": str(base.root / "golden_tables")}
+    before = _asked(base, contents[0], {"answers": answers, **_named(base, again)}, {**names, **again}, report_progress)
     old, new = before.lines["answers"], after.lines["answers"]
     runs = _runs(base, tree, change, scope, report_progress)
     return Impact(
@@ -102,31 +102,33 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
         change,
         moved_answers(old, new),
         rewritten_tables(old, new),
-        (*_turned(was, held), *runs),
-        {**_counts_of(after), **_counts_of(held)},
+        (*_turned(before.lines, held), *runs),
+        {name: (after.computed[name], after.known.get(name, 0)) for name in after.lines},
         time.perf_counter() - started_at,
     )
 
 
-def _results(
-    base: Side, tree: Side, statements: Mapping[str, Any], scope: Scope, report_progress: ReportProgress
-) -> tuple[Answered, Answered, Answered]:
-    """The answers of both sides, of which only those are computed that are not kept, and the tree's statements."""
-    known = [kept_answers(one, scope.tables) for one in (base, tree)]
-    parts = max(1, (os.cpu_count() or 1) // max(1, known.count(None)))
-    sides = [[] if one else in_parts(side, scope.tables, parts) for side, one in zip((base, tree), known, strict=True)]
-    *answered, held = run_all([*(one for some in sides for one in some), Request(tree, statements)], report_progress)
-    waiting = iter(answered)
-    found = []
-    for side, one, some in zip((base, tree), known, sides, strict=True):
-        computed = one or joined([next(waiting) for _ in some])
-        if one is None:
-            keep_answers(side, scope.tables, computed)
-        found.append(computed)
-    return found[0], found[1], held
+def _asked(
+    side: Side, content: Content, tasks: Tasks, names: Mapping[str, list[str]], report_progress: ReportProgress
+) -> Answered:
+    """What a side comes to, of which only that is computed that is not kept; what is new is kept.
+
+    A task of which all names are given and kept is not asked at all.
+    """
+    kept = kept_results(content)
+    whole = {task for task, some in names.items() if task in tasks and kept.get(task, {}).keys() >= set(some)}
+    found = run(Request(side, {task: work for task, work in tasks.items() if task not in whole}, kept), report_progress)
+    # A working tree may have been edited meanwhile.
+    if not side.is_working_tree or not side.sources or sources_of(side.root)[0] == side.sources:
+        keep_results(content, found.lines)
+    found.lines |= {task: [kept[task][name] for name in names[task]] for task in whole}
+    # In one order, whoever computed a line and when.
+    for task, lines in found.lines.items():
+        lines.sort(key=lambda line: str(line[KEYS.get(task, "id")]))
+    return found
 
 
-def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
+def _statements(tree: Side, change: Touched, scope: Scope) -> Tasks:
     """What of the tree is to be tried."""
     clauses = (*change.clauses, *change.rewritten)
     requested: dict[str, Mapping[str, Any]] = {}
@@ -141,7 +143,7 @@ def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mappi
     return requested
 
 
-def _named(base: Side, ids: Mapping[str, list[str]]) -> Mapping[str, Mapping[str, Any]]:
+def _named(base: Side, ids: Mapping[str, list[str]]) -> Tasks:
     """What of the base is to be tried: these alone."""
     forms: Mapping[str, Mapping[str, Any]] = {
         "properties": {"all": False, "clauses": (), "functions": ()},
@@ -165,17 +167,13 @@ def _runs(
     return tuple(changed_runs(base.root, tree.root, modules, tlc, soak=scope.everything))
 
 
-def _turned(before: Answered, after: Answered) -> tuple[Changed, ...]:
+def _turned(before: Mapping[str, list[Line]], after: Mapping[str, list[Line]]) -> tuple[Changed, ...]:
     none: list[Line] = []
     return tuple(
         one
         for name, kind in STATEMENTS.items()
-        for one in changed_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
+        for one in changed_statements(kind, before.get(name, none), after.get(name, none))
     )
-
-
-def _counts_of(found: Answered) -> dict[str, tuple[int, int]]:
-    return {name: (len(lines), found.known.get(name, 0)) for name, lines in found.lines.items()}
 
 
 def _progress(out: Console, *, quiet: bool) -> Progress:

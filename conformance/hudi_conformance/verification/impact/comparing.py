@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hudi_conformance.verification.counterexamples.behaviour import Behaviour, behaviour_of_json
-from hudi_conformance.verification.impact.sides import Line
+from hudi_conformance.verification.impact.kept import Line
 from hudi_conformance.verification.impact.touching import Touched
 
 

@@ -1,9 +1,11 @@
 """The functions of a checkout, what they cite and whom they name: what has changed between two of them."""
 
 import ast
+import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from hudi_conformance.runner.clauses import CLAUSE_ID
@@ -40,8 +42,14 @@ def functions_of(root: Path) -> dict[str, Function]:
     for room, package in PACKAGES:
         for path in sorted((root / room / package).rglob("*.py")):
             module = ".".join(path.relative_to(root / room).with_suffix("").parts)
-            found |= {one.name: one for one in _held(_parsed(path).body, module)}
+            found |= {one.name: one for one in _functions_in(path.read_bytes(), module)}
     return found
+
+
+@lru_cache(maxsize=1024)
+def _functions_in(content: bytes, module: str) -> tuple[Function, ...]:
+    """Most files are the same on both sides."""
+    return tuple(_held(_parsed(content).body, module))
 
 
 def changed_functions(before: Mapping[str, Function], after: Mapping[str, Function]) -> tuple[str, ...]:
@@ -69,7 +77,7 @@ def clauses_of_mutants(names: Collection[str], root: Path) -> frozenset[str]:
     """The clauses of the mutants that replace one of these functions: what breaks where it is wrong."""
     found, replaced = set[str](), frozenset(names)
     for path in sorted((root / "conformance" / "hudi_conformance").glob("**/mutants/*.py")):
-        for node in ast.walk(_parsed(path)):
+        for node in ast.walk(_parsed(path.read_bytes())):
             match node:
                 case ast.Call(func=ast.Name("mutant"), args=[_, ast.Constant(str(cited)), _, ast.Constant(str(place))]):
                     found.update(
@@ -112,29 +120,68 @@ def _nearest_clauses(name: str, side: Mapping[str, Function], callers: Mapping[s
     return frozenset()
 
 
-def _parsed(path: Path) -> ast.Module:
+def skeleton_of(root: Path) -> str:
+    """The model without the bodies of its functions: what a call of another function may depend on, as one text.
+
+    A plain function of a module is none of it: who calls it, reaches it. One that hides another name is.
+    """
+    texts = []
+    for package in ("hudi_model", "hudi_model_tools"):
+        for path in sorted((root / "model" / package).rglob("*.py")):
+            texts += [str(path.relative_to(root)), _skeleton_in(path.read_bytes())]
+    return "\n".join(texts)
+
+
+@lru_cache(maxsize=1024)
+def _skeleton_in(content: bytes) -> str:
+    tree = _parsed(content)
+    hidden = {*dir(builtins), *_imported(tree)}
+    return "\n".join(map(ast.dump, _bare(tree.body, hidden)))
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    yield from (alias.asname or alias.name for node in imports for alias in node.names)
+
+
+def _bare(body: list[ast.stmt], hidden: Collection[str] | None) -> Iterator[ast.stmt]:
+    """Of functions their names and decorators, where they are methods or hide one of these names."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            node.body = [*_bare(node.body, None)] or [ast.Pass()]
+            yield node
+        elif isinstance(node, Documented):
+            node.body = [ast.Pass()]
+            if hidden is None or node.name in hidden or node.decorator_list:
+                yield node
+        elif not _is_text(node):
+            yield node
+
+
+def _parsed(content: bytes) -> ast.Module:
     """A file as a tree; nothing where it does not parse, which running it will tell."""
     try:
-        return ast.parse(path.read_bytes())
+        return ast.parse(content)
     except (SyntaxError, ValueError):
         return ast.Module([], [])
 
 
-def _held(body: list[ast.stmt], place: str) -> Iterator[Function]:
-    """The functions of a module or a class, and what is left of it as one more."""
-    rest: list[ast.stmt] = []
+def _held(body: list[ast.stmt], place: str, head: tuple[ast.expr, ...] = ()) -> Iterator[Function]:
+    """The functions of a module or a class, and what is left of it as one more: of a class its bases, too."""
+    rest: list[ast.AST] = list(head)
     for node in body:
         if isinstance(node, Documented):
             yield _function(f"{place}.{node.name}", [node], ast.get_docstring(node) or "")
         elif isinstance(node, ast.ClassDef):
-            yield from _held(node.body, f"{place}.{node.name}")
+            given = (*node.bases, *(one.value for one in node.keywords), *node.decorator_list)
+            yield from _held(node.body, f"{place}.{node.name}", given)
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_text(node):
             rest.append(node)
     if rest:
         yield _function(place, rest, "")
 
 
-def _function(name: str, nodes: list[ast.stmt], docstring: str) -> Function:
+def _function(name: str, nodes: list[ast.AST], docstring: str) -> Function:
     body = "\n".join(ast.dump(_without_docstring(node)) for node in nodes)
     inside = [one for node in nodes for one in ast.walk(node)]
     named = {one.id for one in inside if isinstance(one, ast.Name)}
@@ -145,11 +192,11 @@ def _function(name: str, nodes: list[ast.stmt], docstring: str) -> Function:
     return Function(name, body, frozenset(cited).union(clauses), frozenset(named))
 
 
-def _without_docstring(node: ast.stmt) -> ast.stmt:
+def _without_docstring(node: ast.AST) -> ast.AST:
     if isinstance(node, Documented) and node.body and _is_text(node.body[0]):
         node.body = node.body[1:] or [ast.Pass()]
     return node
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

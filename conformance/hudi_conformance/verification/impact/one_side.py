@@ -1,9 +1,12 @@
 """One side of a comparison: runs by its path under the packages of that side, which may be an older revision's.
 
-Asked by a line of JSON on its standard input, it answers lines of JSON: how much there is to do, and what each comes
-to. It uses only what every revision has; how the newest draw a counterexample is requested and may be missing.
+Asked by a line of JSON on its standard input, it answers lines of JSON: how much there is to do, what each comes to,
+and which functions of the model ran for it. Of what is known already it answers the names.
+It uses only what every revision has; how the newest draw a counterexample is requested and may be missing.
 """
 
+import ast
+import builtins
 import fnmatch
 import hashlib
 import json
@@ -11,8 +14,11 @@ import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import _lru_cache_wrapper
+from importlib.machinery import PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 Line = dict[str, Any]
@@ -21,8 +27,79 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - 
 """Where small files come and go quickly; None is the usual place."""
 
 
+RECORDED = ("hudi_model", "hudi_model_tools")
+"""The packages of which each function records that it runs."""
+_REACHED: set[str] = set()
+_AT_IMPORT: set[str] = set()
+"""What ran while modules were imported: everything that follows depends on it."""
+_MEMOS: dict[int, Any] = {}
+"""The functions that keep their results in memory."""
+
+
+class Recording(SourceFileLoader):
+    """Loads a module of this project, one of the model so that its functions record their names as they start."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """That of the model is compiled from its source: what is compiled already records nothing."""
+        if fullname.partition(".")[0] not in RECORDED:
+            return super().get_code(fullname)
+        tree = ast.parse(self.get_data(self.path))
+        record(tree.body, f"{fullname}.__init__" if self.is_package(fullname) else fullname)
+        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run it; what it calls as it is imported, it calls for everybody."""
+        before = _REACHED.copy()
+        _REACHED.clear()
+        super().exec_module(module)
+        _AT_IMPORT.update(_REACHED)
+        _REACHED.update(before)
+        if module.__name__.startswith("hudi_conformance"):
+            _MEMOS.update({id(one): one for one in vars(module).values() if isinstance(one, _lru_cache_wrapper)})
+
+
+class Finder(PathFinder):
+    """Finds the modules of this project for that loader."""
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> Any:
+        """As Python finds them, with another loader."""
+        spec = super().find_spec(fullname, path, target) if fullname.startswith("hudi_") else None
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = Recording(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def record(body: list[ast.stmt], place: str) -> None:
+    """Let each function of a module or a class, and those inside of it, record the outer one's name first."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            record(node.body, f"{place}.{node.name}")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for one in ast.walk(node):
+                if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                    name = ast.Constant(f"{place}.{node.name}")
+                    call = ast.Expr(ast.Call(ast.Name("__hudi_reached__", ast.Load()), [name], []))
+                    first = 1 if ast.get_docstring(one, clean=False) is not None else 0
+                    one.body.insert(first, ast.copy_location(call, one.body[0]))
+
+
+def begin() -> None:
+    """What follows is recorded alone, and computes again what was kept in memory for something before."""
+    for one in _MEMOS.values():
+        one.cache_clear()
+    _REACHED.clear()
+
+
+def reached() -> list[str]:
+    """The functions of the model that ran since, or while modules were imported."""
+    return sorted(_REACHED | _AT_IMPORT)
+
+
 def main() -> None:
     """Answer what is asked."""
+    setattr(builtins, "__hudi_reached__", _REACHED.add)  # noqa: B010 - a name that no module has
+    sys.meta_path.insert(0, Finder)
     import hudi_model  # noqa: PLC0415 - the packages are those of this side
 
     request = json.loads(sys.stdin.readline())
@@ -35,7 +112,7 @@ def main() -> None:
     }
     for name, work in request.items():
         for line in tasks[name](work):
-            send({"task": name, **line})
+            send({"task": name, **line, **({"reach": reached()} if "cases" in line or "holds" in line else {})})
 
 
 def send(line: Line) -> None:
@@ -59,11 +136,9 @@ def answers(request: Line) -> Iterator[Line]:
         for n, one in written_tables().items()
         if wanted(n, request["tables"]) and (root / n / _ARCHIVE).is_file()
     }
-    first, parts = request["part"]
-    made_here = dict(list(made_here.items())[first::parts])
-    there = dict(list(there.items())[first::parts])
-    yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(written_tables())}
-    for name, recipe in made_here.items():
+    asked = yield from part_of(request, [*made_here, *there], len(RECIPES) + len(written_tables()), "table")
+    for name, recipe in ((name, made_here[name]) for name in asked if name in made_here):
+        begin()
         with tempfile.TemporaryDirectory(prefix="hudi-impact-table-", dir=MEMORY) as place:
             folder = Path(place) / "table"
             try:
@@ -76,7 +151,8 @@ def answers(request: Line) -> Iterator[Line]:
                 yield {"table": name, "sum": repr(error), "cases": {}}
                 continue
             yield {"table": name, "sum": sum_of(folder), "cases": cases(load(folder), questions)}
-    for name, written in there.items():
+    for name, written in ((name, there[name]) for name in asked if name in there):
+        begin()
         with (
             tempfile.TemporaryDirectory(prefix="hudi-impact-table-", dir=MEMORY) as place,
             zipfile.ZipFile(root / name / _ARCHIVE) as kept,
@@ -84,6 +160,17 @@ def answers(request: Line) -> Iterator[Line]:
             kept.extractall(place)
             state = load(Path(place))
             yield {"table": name, "sum": "", "cases": cases(state, written.made(state).questions)}
+
+
+def part_of(request: Line, names: list[str], there_are: int, key: str) -> Generator[Line, None, list[str]]:
+    """Which of these this process computes: of what is not known already, its part. The first answers what is known."""
+    first, parts = request["part"]
+    known = set(request["known"])
+    asked = [name for name in names if name not in known][first::parts]
+    yield {"total": len(asked), "known": there_are}
+    if first == 0:
+        yield from ({key: name, "kept": True} for name in names if name in known)
+    return asked
 
 
 def wanted(name: str, globs: Iterable[str]) -> bool:
@@ -134,17 +221,18 @@ def properties(request: Line) -> Iterator[Line]:
     registry = vars(stated).get("MODEL_PROPERTIES") or vars(stated)["OBLIGATIONS"]
     functions = set(request["functions"])
     broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
-    chosen = [
-        one
-        for one in registry.values()
+    chosen = {
+        one.id: one
+        for one in sorted(registry.values(), key=lambda one: str(one.id))
         if request["all"]
         or one.id in request["ids"]
         or not set(request["clauses"]).isdisjoint(one.clauses)
         or not broken.isdisjoint(one.broken_by)
         or f"{one.check.__module__}.{one.check.__name__}" in functions
-    ]
-    yield {"total": len(chosen), "known": len(registry)}
-    for one in sorted(chosen, key=lambda one: one.id):
+    }
+    asked = yield from part_of(request, list(chosen), len(registry), "id")
+    for one in map(chosen.__getitem__, asked):
+        begin()
         line = {"id": one.id, "title": one.title, "clauses": list(one.clauses), "expected": one.verdict != "refuted"}
         try:
             found = tried(one).found
@@ -171,9 +259,10 @@ def scenarios(request: Line) -> Iterator[Line]:
     from hudi_conformance.verification.proving import SOAKED  # noqa: PLC0415
 
     small = [name for name in SCENARIOS if request["all"] or name not in SOAKED]
-    chosen = [SCENARIOS[name] for name in request["ids"] or small if name in SCENARIOS]
-    yield {"total": len(chosen), "known": len(SCENARIOS)}
-    for one in chosen:
+    chosen = [name for name in request["ids"] or small if name in SCENARIOS]
+    asked = yield from part_of(request, chosen, len(SCENARIOS), "id")
+    for one in map(SCENARIOS.__getitem__, asked):
+        begin()
         line = {"id": one.name, "title": one.sentence, "clauses": [], "expected": "(refuted" not in one.sentence}
         try:
             found = one.search()
@@ -205,8 +294,10 @@ def agreements(request: Line) -> Iterator[Line]:
         for one in known
         if one.run.module in request["modules"] or f"{one.run.module}: {one.run.name}" in request["ids"]
     ]
-    yield {"total": len(chosen), "known": len(known)}
-    for one in chosen:
+    by_name = {f"{one.run.module}: {one.run.name}": one for one in chosen}
+    asked = yield from part_of(request, list(by_name), len(known), "id")
+    for one in map(by_name.__getitem__, asked):
+        begin()
         line = {"id": f"{one.run.module}: {one.run.name}", "title": "the module agrees with the model", "clauses": []}
         try:
             words = list(compare(folder, one).differs)

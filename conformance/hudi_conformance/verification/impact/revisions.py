@@ -5,7 +5,7 @@ import os
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,8 @@ class Side:
     root: Path
     sources: str = ""
     """Sides of the same sum give the same answers; empty where nothing may be concluded from it."""
+    others: str = ""
+    """The sum of the sources without the model's modules."""
 
     @property
     def is_working_tree(self) -> bool:
@@ -42,8 +44,9 @@ class Side:
     def environment(self) -> dict[str, str]:
         """The environment in which Python finds this side's packages before any installed ones."""
         path = os.pathsep.join(str(self.root / room) for room in (*ROOMS, "adapter", "engine"))
-        # Sets are walked in one order on both sides.
-        return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        # Sets are walked in one order on both sides; compiled modules are left in a folder that is gone afterwards.
+        kept = "1" if self.is_working_tree else ""
+        return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": kept}
 
 
 def working_tree(start: Path, *, fresh: bool = False) -> Side:
@@ -58,11 +61,11 @@ def working_tree(start: Path, *, fresh: bool = False) -> Side:
     if missing:
         raise ImpactError(f"{root} is no checkout of this project: it has no folder {missing[0]}; {_REMEDY}")
     # A corpus from elsewhere is no part of the sum.
-    return Side(WORKING_TREE, root, "" if fresh or CORPUS_VARIABLE in os.environ else sources_of(root))
+    return Side(WORKING_TREE, root, *(("", "") if fresh or CORPUS_VARIABLE in os.environ else sources_of(root)))
 
 
-def sources_of(root: Path, commit: str = "") -> str:
-    """The sum of the sources of a checkout as its files are, or as a commit holds them."""
+def sources_of(root: Path, commit: str = "") -> tuple[str, str]:
+    """The sum of the sources of a checkout as its files are, or as a commit holds them; that without the model's."""
     if commit:
         listed = (one.partition("\t") for one in git(root, "ls-tree", "-r", "-z", commit, "--", *SOURCES).split("\0"))
         found = {path: head.split()[2] for head, _, path in listed if path}
@@ -71,7 +74,12 @@ def sources_of(root: Path, commit: str = "") -> str:
         listing = git(root, "ls-files", "-z", "--cached", "--others", *excluded, "--", *SOURCES)
         paths = {name: root / name for name in listing.split("\0") if name}
         found = {name: _blob_id(path) for name, path in paths.items() if path.exists() or path.is_symlink()}
-    return hashlib.sha256("\n".join(f"{one} {path}" for path, one in sorted(found.items())).encode()).hexdigest()
+    others = {path: one for path, one in found.items() if not (path.startswith("model/") and path.endswith(".py"))}
+    return _sum_of(found), _sum_of(others)
+
+
+def _sum_of(files: Mapping[str, str]) -> str:
+    return hashlib.sha256("\n".join(f"{one} {path}" for path, one in sorted(files.items())).encode()).hexdigest()
 
 
 def _blob_id(path: Path) -> str:
@@ -104,9 +112,9 @@ def unpacked(tree: Side, revision: str) -> Iterator[Side]:
         wrong=f"there is no revision {revision}",
     )
     name = f"{revision} ({commit.strip()[:10]})"
-    sources = tree.sources and sources_of(tree.root, commit.strip())
+    sources, others = sources_of(tree.root, commit.strip()) if tree.sources else ("", "")
     if sources and sources == tree.sources:
-        yield Side(name, tree.root, sources)
+        yield Side(name, tree.root, sources, others)
         return
     with tempfile.TemporaryDirectory(prefix="hudi-impact-") as place:
         archive = Path(place) / "base.tar"
@@ -117,7 +125,7 @@ def unpacked(tree: Side, revision: str) -> Iterator[Side]:
         missing = [room for room in ROOMS if not (Path(place) / "base" / room).is_dir()]
         if missing:
             raise ImpactError(f"{name} cannot be compared: it has no folder {missing[0]}")
-        yield Side(name, Path(place) / "base", sources)
+        yield Side(name, Path(place) / "base", sources, others)
 
 
 def git(folder: Path, *arguments: str, wrong: str = "", hint: str = "") -> str:

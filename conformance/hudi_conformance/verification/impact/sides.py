@@ -1,52 +1,61 @@
 """Both sides asked at once, each in processes of its own under its own packages."""
 
-import gzip
-import hashlib
 import json
 import os
-import platform
 import subprocess
 import sys
 import threading
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hudi_conformance.runner.resources import cache_folder
-from hudi_conformance.verification.impact.revisions import ImpactError, Side, sources_of
+from hudi_conformance.verification.impact.kept import KEYS, Line, Results
+from hudi_conformance.verification.impact.revisions import ImpactError, Side
 
 PROGRAM = Path(__file__).with_name("one_side.py")
-KEPT = 8
-"""How many sets of answers the cache folder holds."""
-ENVIRONMENT = ("HUDI_", "LANG", "LC_", "PYTHON", "TZ")
-Line: TypeAlias = Mapping[str, Any]
 ReportProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives how much of what is done: its name, how many, of how many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one side is asked, by task."""
+    """What one side is asked, by task, and what of it is known."""
 
     side: Side
     tasks: Mapping[str, Mapping[str, Any]]
+    kept: Results
+
+    def parts(self) -> list["Request"]:
+        """The same for as many processes as this machine runs at once."""
+        count = os.cpu_count() or 1
+        return [self._part(part, count) for part in range(count if self.tasks else 0)]
+
+    def _part(self, part: int, count: int) -> "Request":
+        known = {name: {"part": (part, count), "known": list(self.kept.get(name, {}))} for name in self.tasks}
+        return replace(self, tasks={name: {**task, **known[name]} for name, task in self.tasks.items()})
 
 
 @dataclass(slots=True)
 class Answered:
-    """What a side came to: the lines of each task, and how many there are to choose from."""
+    """What a side came to: the lines of each task, how many of them were computed, and how many there could be."""
 
-    lines: dict[str, list[Line]]
-    known: dict[str, int]
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+    computed: dict[str, int] = field(default_factory=dict)
+    known: dict[str, int] = field(default_factory=dict)
+
+    def add(self, part: "Answered") -> None:
+        """What another process came to."""
+        for name, lines in part.lines.items():
+            self.lines.setdefault(name, []).extend(lines)
+            self.computed[name] = self.computed.get(name, 0) + part.computed[name]
+        self.known.update(part.known)
 
 
-def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> list[Answered]:
-    """Ask several processes at once.
+def run(request: Request, report_progress: ReportProgress) -> Answered:
+    """Ask one side in several processes at once.
 
     Raises:
         ImpactError: one of them came to no end.
@@ -55,79 +64,28 @@ def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> lis
     done: dict[str, dict[int, tuple[int, int]]] = {}
     lock = threading.Lock()
 
-    def report_sum(request: int, name: str, some: int, total: int) -> None:
+    def report_sum(part: int, name: str, some: int, total: int) -> None:
         """Parts of one task are reported as one."""
         with lock:
-            done.setdefault(name, {})[request] = some, total
+            done.setdefault(name, {})[part] = some, total
             finished, whole = map(sum, zip(*done[name].values(), strict=True))
             report_progress(name, finished, whole)
 
-    with ThreadPoolExecutor(max_workers=max(1, len(requests))) as pool:
-        numbered = enumerate(requests)
-        return list(pool.map(lambda one: run_side(one[1], partial(report_sum, one[0])), numbered))
+    parts, found = request.parts(), Answered()
+    with ThreadPoolExecutor(max_workers=max(1, len(parts))) as pool:
+        for one in pool.map(lambda one: run_part(one[1], partial(report_sum, one[0])), enumerate(parts)):
+            found.add(one)
+    return found
 
 
-def in_parts(side: Side, tables: Sequence[str], parts: int) -> list[Request]:
-    """The question for a side's answers, in parts for as many processes."""
-    corpus = {"folder": str(side.root / "golden_tables"), "tables": tables}
-    return [Request(side, {"answers": {**corpus, "part": (part, parts)}}) for part in range(parts)]
-
-
-def joined(parts: Sequence[Answered]) -> Answered:
-    """The answers of the parts as one."""
-    return Answered({"answers": [line for one in parts for line in one.lines["answers"]]}, parts[0].known)
-
-
-def kept_answers(side: Side, tables: Sequence[str]) -> Answered | None:
-    """What packages of the same sources answered before; None where that is not known."""
-    try:
-        return Answered(**json.loads(gzip.decompress(_kept_in(side, tables).read_bytes()))) if side.sources else None
-    except (OSError, EOFError, ValueError, TypeError, zlib.error):
-        return None
-
-
-def keep_answers(side: Side, tables: Sequence[str], found: Answered) -> None:
-    """Keep answers by the sum of the sources, unless these were edited meanwhile or an answer is a breakdown.
-
-    A breakdown may come from this machine, as from a full disk, and not from the sources.
-    """
-    broken = any(
-        not line["cases"] or any(case["released"].startswith("breaks: ") for case in line["cases"].values())
-        for line in found.lines["answers"]
-    )
-    if not side.sources or broken or (side.is_working_tree and sources_of(side.root) != side.sources):
-        return
-    file = _kept_in(side, tables)
-    aside = file.with_suffix(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_bytes(gzip.compress(json.dumps(asdict(found)).encode(), 1))
-        aside.replace(file)
-        for old in sorted(file.parent.glob("*.gz"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
-            old.unlink()
-    except OSError:
-        return  # Without a cache everything is asked again.
-
-
-def _kept_in(side: Side, tables: Sequence[str]) -> Path:
-    # The program that asks and the libraries are those of now, whichever side is asked.
-    installed = sorted(f"{one.name} {one.version}" for one in distributions())
-    variables = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(ENVIRONMENT))
-    parts = side.sources, sorted(tables), platform.platform(), sys.version, installed, variables
-    key = hashlib.sha256(json.dumps(parts).encode() + PROGRAM.read_bytes()).hexdigest()
-    return cache_folder() / "impact" / f"{key[:40]}.gz"
-
-
-def run_side(request: Request, report_progress: ReportProgress) -> Answered:
-    """Ask one side in a process of its own.
+def run_part(request: Request, report_progress: ReportProgress) -> Answered:
+    """Ask one side in one process.
 
     Raises:
         ImpactError: its packages are not those of its checkout, or it came to no end.
 
     """
-    found = Answered({name: [] for name in request.tasks}, {})
-    if not request.tasks:
-        return found
+    found = Answered({name: [] for name in request.tasks}, dict.fromkeys(request.tasks, 0))
     totals: dict[str, int] = {}
     for line in _lines(request):
         name = line["task"]
@@ -135,10 +93,13 @@ def run_side(request: Request, report_progress: ReportProgress) -> Answered:
             _refuse_other_checkouts(request.side, line["path"])
         elif "total" in line:
             totals[name], found.known[name] = line["total"], line["known"]
+        elif "kept" in line:
+            found.lines[name].append(request.kept[name][line[KEYS[name]]])
         else:
             found.lines[name].append(line)
+            found.computed[name] += 1
         if name in totals:
-            report_progress(f"{request.side.name}: {name}", len(found.lines[name]), totals[name])
+            report_progress(f"{request.side.name}: {name}", found.computed[name], totals[name])
     return found
 
 

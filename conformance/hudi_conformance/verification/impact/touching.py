@@ -1,16 +1,17 @@
 """What a change touches before anything is run: functions, the clauses they state, clauses and modules themselves."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_conformance.runner.clauses import load_clauses
 from hudi_conformance.verification.impact.functions import (
     CITED,
+    Function,
     changed_functions,
     clauses_of,
     clauses_of_mutants,
-    functions_of,
     reaches,
 )
 from hudi_conformance.verification.impact.revisions import Side
@@ -46,9 +47,8 @@ class Touched:
 UNTOUCHED = Touched((), (), (), (), (), concurrency=False)
 
 
-def touched(base: Side, tree: Side) -> Touched:
-    """What differs between two checkouts."""
-    before, after = functions_of(base.root), functions_of(tree.root)
+def touched(base: Side, tree: Side, before: Mapping[str, Function], after: Mapping[str, Function]) -> Touched:
+    """What differs between two checkouts, of which these are the functions."""
     names = changed_functions(before, after)
     broken = (clauses_of_mutants(names, side.root) for side in (base, tree))
     clauses = clauses_of(names, before, after).union(*broken)
