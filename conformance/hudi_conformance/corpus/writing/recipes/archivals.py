@@ -5,6 +5,7 @@ from typing import Final
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.single_writes import BUCKETS
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
@@ -328,19 +329,21 @@ def replaced_files_of_a_savepoint(case: WritingCase) -> None:
 LAST_COMMIT: Final = {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"}
 
 
-@writing(
-    "archival/rolled_back", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-004 TL-017", "archival-leaves-cleans"
-)
+_SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK}
+_BUCKETED: Final = shapes((6, 9), (MOR,), configs={**_SHARED, **BUCKETS}, label="buckets")
+
+
+@writing("archival/rolled_back", (*shapes(configs=_SHARED), *_BUCKETED), "AR-004 TL-017", "archival-leaves-cleans")
 def rolled_back(case: WritingCase) -> None:
     """A rollback leaves with the writes around it, and what it undid does not come back.
 
-    Given an insert, a write that died and was rolled back, and four more writes.
+    Given an insert, a write of a known and two new rides that died and was rolled back, and four more writes.
     When archival keeps two.
     Then the rollback is in the history, and the rides are those of the live writes.
     """
     case.create()
     case.write("insert", fleet(10))
-    failed = case.begin("failed", "upsert", rides(90, ("r11",)), process=2)
+    failed = case.begin("failed", "upsert", rides(90, ("r11", "z@lima", "y@lima")), process=2)
     case.stage("failed")
     case.end_process(2)
     case.service("rollback", instant=failed.requested)

@@ -386,7 +386,15 @@ def pending_clustering(case: WritingCase) -> None:
     case.state()
 
 
-@writing("conflicts/overwrite_of_planned_groups", _BESIDE, "OW-011 OW-018", "overwrites-pass-pending-clusterings")
+@writing(
+    "conflicts/overwrite_of_planned_groups",
+    (
+        *_BESIDE,
+        *shapes((9,), configs=OPTIMISTIC, label="without_meta", properties={"hoodie.populate.meta.fields": "false"}),
+    ),
+    "OW-011 OW-018",
+    "overwrites-pass-pending-clusterings",
+)
 def overwrite_of_planned_groups(case: WritingCase) -> None:
     """A write that replaces a file group which a pending clustering is to replace is refused.
 

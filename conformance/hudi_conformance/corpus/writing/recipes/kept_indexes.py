@@ -407,16 +407,22 @@ def rolled_back(case: WritingCase) -> None:
 def restored(case: WritingCase) -> None:
     """After a restore filters find what was saved.
 
-    Given an indexed table, its first write saved, and four writes since, after which its metadata table compacts.
+    Given an indexed table, updates whose last is saved, a clean of the versions before, and four writes since, after
+    which its metadata table compacts.
     When it is restored, a write comes, and the indexes are built where they are gone.
-    Then filters find the saved rides and those of the write.
+    Then filters find the saved rides and those of the write, and the indexes hold nothing of files that are gone.
     """
-    first = indexed(case)
-    case.service("savepoint", instant=first.requested)
+    indexed(case)
+    case.write("upsert", rides(15, ("r01", "r11")))
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    saved = case.write("upsert", rides(18, ("r02", "r12")))
+    case.service("savepoint", instant=saved.requested)
+    case.run("clean", VERSIONS)
     for ts in (20, 30, 40):
         case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)], configs=_COMPACTED)
     case.write("delete", rides(None, ("r02", "r12")), configs=_COMPACTED)
-    case.service("restore", instant=first.requested)
+    case.service("restore", instant=saved.requested)
     case.filtered(["id", "in", ["r01", "new20", "r02"]])
     case.filtered(["rider", "=", "moved"])
     case.write("upsert", [ride("r03", 50, rider="moved"), ride("new", 50)])
@@ -515,19 +521,24 @@ def without_partitions(case: WritingCase) -> None:
     case.state()
 
 
+_LONG: Final = f"-{300 * '0'}"
+"""Stands before all other keys, where the index of a block has the whole of it."""
+
+
 @writing("indexes/digits", SPREAD, "MT-011 IX-053", "keys-have-the-order-of-numbers")
 def digits(case: WritingCase) -> None:
     """Texts of digits are bounded as texts.
 
-    Given an indexed table whose keys and riders are digits of several lengths.
+    Given an indexed table whose keys and riders are digits of several lengths, one of them of 301 letters.
     When filters ask for values between, as text, also after an update.
     Then each is found.
     """
-    texts = {"9": "oslo", "10": "oslo", "100": "oslo", "099": "oslo", "-1": "lima", "1e3": "lima"}
+    texts = {"9": "oslo", "10": "oslo", "100": "oslo", "099": "oslo", "-1": "lima", "1e3": "lima", _LONG: "lima"}
     indexed(case, [ride(text, 10, city=city, rider=text) for text, city in texts.items()])
     forms = [[name, word, text] for name in ("id", "rider") for word in ("=", ">") for text in ("10", "100", "9")]
+    forms.append(["id", "=", _LONG])
     query_filters(case, *forms, ["id", "<", "10"])
-    case.write("upsert", [ride("10", 20, rider="8"), ride("11", 20, rider="90")])
+    case.write("upsert", [ride("10", 20, rider="8"), ride("11", 20, rider="90"), ride(_LONG, 20, city="lima")])
     query_filters(case, *forms, ["rider", "<=", "8"])
 
 

@@ -108,11 +108,12 @@ def stands_for_blocks(case: WritingCase) -> None:
 
 @writing("log_compaction/plans_apart", TABLES, "LC-002 CP-003", "plans-share-groups")
 def plans_apart(case: WritingCase) -> None:
-    """A log compaction leaves out what a compaction has planned, and slices whose logs hold nothing that counts.
+    """A log compaction leaves out what another plan holds, and slices whose logs hold nothing that counts.
 
     Given a planned compaction that waits, and more logs on its slices.
-    When a log compaction is planned; and again once the only write to one more slice was rolled back.
-    Then there is nothing to plan until the compaction has completed and logs have come again; that slice stays.
+    When a log compaction is planned, twice once the compaction has completed, and again after the only write to one
+    more slice was rolled back.
+    Then there is nothing to plan until the compaction has completed, nor beside the plan that waits; that slice stays.
     """
     logged(case)
     plan = case.schedule("compaction", COMPACTION_DUE)
@@ -121,7 +122,9 @@ def plans_apart(case: WritingCase) -> None:
     case.schedule("logcompaction", DUE)
     case.execute(plan, COMPACTION_DUE)
     case.state()
-    case.run("logcompaction", DUE)
+    waiting = case.schedule("logcompaction", DUE)
+    case.schedule("logcompaction", DUE)
+    case.execute(waiting, DUE)
     case.state()
     case.write("insert", [ride("r31@lima", 60)])
     failed = case.begin("failed", "upsert", [ride("r31@lima", 70)])

@@ -278,11 +278,17 @@ def rows_of_one_key(case: WritingCase) -> None:
     """Rows of one write with the same key are merged before they are written.
 
     Given rides of two cities.
-    When one upsert brings two versions of a known ride and two of a new one, the newer first.
-    Then of each the newer one stands.
+    When one upsert brings two versions of a known ride and two of a new one, and another one by a global index versions
+    of known and new rides in several cities, the newest neither first nor last.
+    Then of each the newest one stands; with the global index in its own city, and in no other.
     """
     with_rides(case)
     case.write("upsert", [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)])
+    case.snapshot()
+    case.slices()
+    moves = ((40, "oslo"), (60, "bergen"), (50, "lima"))
+    versions = [ride(key, ts, city=city) for key in ("r02", "r11", "new") for ts, city in moves]
+    case.write("upsert", versions, configs=_GLOBAL)
     case.snapshot()
     case.slices()
 

@@ -146,8 +146,8 @@ def marked_captures(case: WritingCase) -> None:
 
     Given rides of a PostgreSQL change capture.
     When an upsert brings deletes of both kinds, in time and late, and a late delete by key.
-    Then a copy-on-write table keeps the rows whose marks came late, a merge-on-read table logs those marks as
-    tombstones, which remove the rows, and the delete by key removes its row.
+    Then a copy-on-write table and one made in version 9 keep the rows whose marks came late, a merge-on-read table of
+    version 8 logs those marks as tombstones, which remove the rows, and the delete by key removes its row.
     """
     case.schema = _CAPTURED
     case.create()
@@ -161,6 +161,12 @@ def marked_captures(case: WritingCase) -> None:
 writing("deletes/marked_captures", _captures(8, kind=COW), "PL-009 PL-007 OW-013", "flagged-captures-never-compete")(
     marked_captures
 )
+writing(
+    "deletes/marked_captures",
+    shapes((9,), ordering=("_event_lsn",), merge_mode=None, properties=_POSTGRES, label="created"),
+    "PL-010 MG-008 OW-013",
+    "tagging-sees-nothing",
+)(marked_captures)
 writing("deletes/marked_captures_logged", _captures(8, kind=MOR), "PL-009 OW-013", "payload-tombstones-compete")(
     marked_captures
 )

@@ -389,9 +389,9 @@ _NAMED: Final = Schema(
 _INSIDE: Final[dict[str, Any]] = {"record_key": ("who.id",), "partition_by": ("who.city",), "ordering": ("at.ts",)}
 
 
-def _named(key: str, city: str, ts: int, note: str) -> Row:
+def _named(key: str, city: str | None, ts: int, note: str) -> Row:
     """A row by its parts; columns of the same names hold what would make other rows, folders and winners of them."""
-    other: Row = {"id": f"k{ts % 7}", "city": {"oslo": "lima"}.get(city, "oslo"), "ts": -ts}
+    other: Row = {"id": f"k{ts % 7}", "city": {"oslo": "lima"}.get(city or "", "oslo"), "ts": -ts}
     return {"who": {"id": key, "city": city}, "at": {"ts": ts, "zone": None}, **other, "note": note}
 
 
@@ -405,13 +405,14 @@ def parts_of_structs(case: WritingCase) -> None:
     """Keys, partitions and ordering values may be parts of structs, also where columns have the names of the parts.
 
     Given rows whose key and city are parts of one struct, and whose ordering value is part of another, beside columns
-    of the same names with other values.
+    of the same names with other values; one of them has no city.
     When updates come in time, late and tied, rows are deleted, and in logs compacted, and rows come again.
     Then each key is one row in its partition, with the newest of its versions, and filters on the columns find theirs.
     """
     case.schema = _NAMED
     case.create()
-    first = case.write("insert", [_named(f"k{number}", ("oslo", "lima")[number % 2], 10, "new") for number in range(6)])
+    rows = [_named(f"k{number}", ("oslo", "lima")[number % 2], 10, "new") for number in range(6)]
+    first = case.write("insert", [*rows, _named("k6", None, 10, "new")])
     second = case.write(
         "upsert", [_named("k0", "oslo", 20, "later"), _named("k1", "lima", 5, "late"), _named("k2", "oslo", 10, "tied")]
     )
