@@ -206,6 +206,22 @@ class _Tried:
     """Whether it has many more states than the module in some run."""
 
 
+def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]:
+    """The mutants that runs kill which must fail: these are short, and one has many mutants. Of others nothing is said.
+
+    Raises:
+        ValueError: a module as it is gives another result than declared.
+
+    """
+    plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
+    tried = {one.result.key: _Tried() for one in mutants}
+    for run in plain.runs:
+        left = [one for one in mutants if run.module in one.checked] if run.violates else []
+        left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
+        for start in range(0, len(left), _TOGETHER):
+            yield from _of_many(folder, run, (0, 0), tried, left[start : start + _TOGETHER])
+
+
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
     """What becomes of mutants, each as it is known.
 
@@ -225,18 +241,23 @@ def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> I
             left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
             size = min(_TOGETHER, _STATES_TOGETHER // max(1, _size(plain.checked(run))[0]))
             chunks = [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
-            for chunk in pool.map(partial(_of_many, folder, plain, run, tried), chunks):
+            before = _size(plain.checked(run)) if chunks else ()
+            for chunk in pool.map(partial(_of_many, folder, run, before, tried), chunks):
                 yield from chunk
         left = [one for one in mutants if not tried[one.result.key].killed]
         yield from pool.map(partial(_outcome, folder, plain, tried), left)
 
 
 def _of_many(
-    folder: Path, plain: _AsTheyAre, run: Run, tried: Mapping[Hashable, _Tried], mutants: Sequence[SpecMutant]
+    folder: Path,
+    run: Run,
+    size: tuple[int, ...],
+    tried: Mapping[Hashable, _Tried],
+    mutants: Sequence[SpecMutant],
 ) -> list[Result]:
     """The mutants that a run kills; of the others what it shows is noted."""
     killed: list[Result] = []
-    for mutant, found in zip(mutants, _together(folder, run, mutants, _size(plain.checked(run))), strict=True):
+    for mutant, found in zip(mutants, _together(folder, run, mutants, size), strict=True):
         known = tried[mutant.result.key]
         if found.verdict in {"run", "error"}:
             known.killed = f"{found.verdict} {run.module}: {run.name}"
@@ -375,6 +396,8 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
     sizes, broken = _sizes(output), dict[int, str]()
     for match in _FOUND.finditer(output):
         broken.setdefault(int(match["mutant"]), match["name"])
+    if broken.get(0) == _BEYOND:
+        return [_OfOne() for _ in mutants]
     if broken.get(0) != run.violates:
         raise ValueError(f"{run.module} as it is, beside mutants: {run.name}: {broken.get(0)} is violated")
     return [
