@@ -215,11 +215,11 @@ def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]
     """
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     tried = {one.result.key: _Tried() for one in mutants}
-    for run in plain.runs:
-        left = [one for one in mutants if run.module in one.checked] if run.violates else []
+    for run in sorted((one for one in plain.runs if one.violates), key=lambda one: plain.checked(one).seconds):
+        left = [one for one in mutants if run.module in one.checked]
         left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
         for start in range(0, len(left), _TOGETHER):
-            yield from _of_many(folder, run, (0, 0), tried, left[start : start + _TOGETHER])
+            yield from _of_many(folder, run, _size(plain.checked(run)), tried, left[start : start + _TOGETHER])
 
 
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
@@ -239,9 +239,11 @@ def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> I
         for run in plain.in_order({name for one in mutants for name in one.checked}):
             left = [one for one in mutants if run.module in one.checked]
             left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
-            size = min(_TOGETHER, _STATES_TOGETHER // max(1, _size(plain.checked(run))[0]))
+            if not left:
+                continue
+            before = _size(plain.checked(run))
+            size = min(_TOGETHER, _STATES_TOGETHER // max(1, before[0]))
             chunks = [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
-            before = _size(plain.checked(run)) if chunks else ()
             for chunk in pool.map(partial(_of_many, folder, run, before, tried), chunks):
                 yield from chunk
         left = [one for one in mutants if not tried[one.result.key].killed]
@@ -394,7 +396,8 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
     if not output:
         return [_OfOne() for _ in mutants]
     sizes, broken = _sizes(output), dict[int, str]()
-    for match in _FOUND.finditer(output):
+    # Of a step TLC tells what its state breaks before what it breaks itself.
+    for match in sorted(_FOUND.finditer(output), key=lambda one: one["name"] in asked.steps):
         broken.setdefault(int(match["mutant"]), match["name"])
     if broken.get(0) == _BEYOND:
         return [_OfOne() for _ in mutants]
