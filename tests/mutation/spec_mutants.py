@@ -94,8 +94,26 @@ class SpecMutant:
     text: str
     checked: frozenset[str]
     place: Place
-    by: Callable[[str], str]
-    """What it makes of the text at its place."""
+    by: "Change"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a mutant makes of the text at its place."""
+
+    operator: str
+    name: str = ""
+    """The variable that is left as it is, or the process that goes on."""
+
+    def __call__(self, text: str) -> str:
+        """The text that stands there instead."""
+        answers = {
+            "drop": "TRUE",
+            "negate": f"~({text})",
+            "leave": f"UNCHANGED {self.name}",
+            "from any step": f"step[{self.name}]",
+        }
+        return answers[self.operator]
 
 
 def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
@@ -105,10 +123,10 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
         ValueError: SANY does not parse a module.
 
     """
-    found: dict[tuple[Place, str], tuple[Callable[[str], str], set[str]]] = {}
+    found: dict[tuple[Place, str], tuple[Change, set[str]]] = {}
     for module in modules:
-        for place, operator, by in _changes(_parsed(folder, module), module):
-            found.setdefault((place, operator), (by, set()))[1].add(module)
+        for place, by in _changes_kept(folder, module):
+            found.setdefault((place, by.operator), (by, set()))[1].add(module)
     sources = {file: (folder / f"{file}.tla").read_text(encoding="utf-8") for file in {key[0].module for key in found}}
     made, seen = list[SpecMutant](), Counter[tuple[str, str, str]]()
     for (place, operator), (by, checked) in sorted(found.items(), key=lambda one: (repr(one[0][0]), one[0][1])):
@@ -610,7 +628,18 @@ def _parsed(folder: Path, module: str) -> _Parsed:
     return _Parsed(entries, frozenset(files), frozenset(extended))
 
 
-_Change = tuple[Place, str, Callable[[str], str]]
+_Change = tuple[Place, Change]
+
+
+def _changes_kept(folder: Path, module: str) -> list[_Change]:
+    """Those of a module and what it extends; of the same sources SANY is asked once."""
+    sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
+    said = repr((module, sources, Path(__file__).read_text(encoding="utf-8")))
+    file = BUILD / f"changes-{hashlib.sha256(said.encode()).hexdigest()[:20]}.pickle"
+    if not file.exists():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(pickle.dumps(list(_changes(_parsed(folder, module), module))))
+    return list(pickle.loads(file.read_bytes()))  # noqa: S301 - written here
 
 
 def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
@@ -652,16 +681,15 @@ def _operands(node: ET.Element) -> list[ET.Element]:
 def _of_conjunct(parsed: _Parsed, node: ET.Element) -> Iterator[_Change]:
     place, level = _place(node), int(node.findtext("level") or 0)
     if level <= _STATE:
-        yield place, "drop", lambda _: "TRUE"
-        yield place, "negate", lambda text: f"~({text})"
+        yield place, Change("drop")
+        yield place, Change("negate")
         return
     if parsed.name(node) == "=" and (variable := _changed(parsed, node)):
-        yield place, "leave", lambda _: f"UNCHANGED {variable}"
+        yield place, Change("leave", variable)
     operands = _operands(node)
     if parsed.name(node) == "Goes":
         # The step that an action begins with is its first condition.
-        process = parsed.name(operands[0])
-        yield _place(operands[1]), "from any step", lambda _: f"step[{process}]"
+        yield _place(operands[1]), Change("from any step", parsed.name(operands[0]))
 
 
 def _changed(parsed: _Parsed, node: ET.Element) -> str | None:
