@@ -234,10 +234,18 @@ def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     tried = {one.result.key: _Tried() for one in mutants}
     for run in sorted((one for one in plain.runs if one.violates), key=lambda one: plain.checked(one).seconds):
-        left = [one for one in mutants if run.module in one.checked]
-        left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
-        for start in range(0, len(left), _TOGETHER):
-            yield from _of_many(folder, run, _size(plain.checked(run)), tried, left[start : start + _TOGETHER])
+        for chunk in _chunks(plain, run, tried, mutants):
+            yield from _of_many(folder, run, _size(plain.checked(run)), tried, chunk)
+
+
+def _chunks(
+    plain: _AsTheyAre, run: Run, tried: Mapping[Hashable, _Tried], mutants: Iterable[SpecMutant]
+) -> list[Sequence[SpecMutant]]:
+    """What is left to be tried by a run, as many at once as it may have; nothing where that is one."""
+    left = [one for one in mutants if run.module in one.checked]
+    left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
+    size = min(_TOGETHER, _STATES_TOGETHER // max(1, _size(plain.checked(run))[0])) if left else 0
+    return [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
 
 
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
@@ -255,14 +263,9 @@ def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> I
     tried = {one.result.key: _Tried() for one in mutants}
     with ThreadPoolExecutor(jobs) as pool:
         for run in plain.in_order({name for one in mutants for name in one.checked}):
-            left = [one for one in mutants if run.module in one.checked]
-            left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
-            if not left:
-                continue
-            before = _size(plain.checked(run))
-            size = min(_TOGETHER, _STATES_TOGETHER // max(1, before[0]))
-            chunks = [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
-            for chunk in pool.map(partial(_of_many, folder, run, before, tried), chunks):
+            chunks = _chunks(plain, run, tried, mutants)
+            of_chunk = partial(_of_many, folder, run, _size(plain.checked(run)) if chunks else (), tried)
+            for chunk in pool.map(of_chunk, chunks):
                 yield from chunk
         left = [one for one in mutants if not tried[one.result.key].killed]
         yield from pool.map(partial(_outcome, folder, plain, tried), left)
