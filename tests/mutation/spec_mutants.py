@@ -178,8 +178,8 @@ class _AsTheyAre:
     def _file(self, run: Run) -> Path:
         """Where it is kept what a run of these modules comes to."""
         configuration, modules = load_run(self._folder, run)
-        said = repr((run, configuration, sorted(modules.items())))
-        return BUILD / f"as-it-is-{hashlib.sha256(said.encode()).hexdigest()[:20]}.pickle"
+        key = repr((run, configuration, sorted(modules.items())))
+        return BUILD / f"as-it-is-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
 
     def _check(self, run: Run) -> Checked:
         file = self._file(run)
@@ -225,7 +225,7 @@ class _Tried:
 
 
 def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]:
-    """The mutants that runs kill which must fail: these are short, and one has many mutants. Of others nothing is said.
+    """The mutants that runs kill which must fail: these are short, and one has many mutants. Others stay as they were.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
@@ -400,8 +400,8 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
         ValueError: the module as it is gives another result than declared.
 
     """
-    asked = _Asked.of(folder, run, size)
-    if run.violates in asked.progress:
+    question = _Question.of(folder, run, size)
+    if run.violates in question.progress:
         return [_OfOne() for _ in mutants]
     with tempfile.TemporaryDirectory(prefix="hudi-spec-mutants-") as name:
         place, errors = Path(name), set[int]()
@@ -409,7 +409,7 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
             (place / file).write_text(text, encoding="utf-8")
         (place / run.config).write_text((folder / run.config).read_text(encoding="utf-8"), encoding="utf-8")
         # Of an error TLC ends: once more, without the mutant of which it is.
-        while (output := asked.output(place, set(range(len(mutants) + 1)) - errors)) and not _has_ended(output):
+        while (output := question.output(place, set(range(len(mutants) + 1)) - errors)) and not _has_ended(output):
             last = [int(match["mutant"]) for match in _IN_ERROR.finditer(output)][-1:]
             if not last or last[0] == 0:
                 return [_OfOne() for _ in mutants]
@@ -417,15 +417,15 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
     if not output:
         return [_OfOne() for _ in mutants]
     sizes, broken = _sizes(output), dict[int, str]()
-    # Of a step TLC tells what its state breaks before what it breaks itself.
-    for match in sorted(_FOUND.finditer(output), key=lambda one: one["name"] in asked.steps):
+    # Of a step TLC reports what its state violates before what the step itself does.
+    for match in sorted(_FOUND.finditer(output), key=lambda one: one["name"] in question.steps):
         broken.setdefault(int(match["mutant"]), match["name"])
     if broken.get(0) == _BEYOND:
         return [_OfOne() for _ in mutants]
     if broken.get(0) != run.violates:
         raise ValueError(f"{run.module} as it is, beside mutants: {run.name}: {broken.get(0)} is violated")
     return [
-        _OfOne("error" if number in errors else asked.verdict(broken.get(number)), sizes.get(number) == sizes[0])
+        _OfOne("error" if number in errors else question.verdict(broken.get(number)), sizes.get(number) == sizes[0])
         for number in range(1, len(mutants) + 1)
     ]
 
@@ -444,7 +444,7 @@ def _sizes(output: str) -> dict[int, tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """What a run asks of every mutant."""
 
     run: Run
@@ -460,7 +460,7 @@ class _Asked:
     """How many of them are too many."""
 
     @classmethod
-    def of(cls, folder: Path, run: Run, size: tuple[int, ...]) -> "_Asked":
+    def of(cls, folder: Path, run: Run, size: tuple[int, ...]) -> "_Question":
         """That of a run that has as many states and levels where the module is as it is."""
         configuration, sources = load_run(folder, run)
         steps = _of_steps(sources, run.module)
@@ -476,9 +476,11 @@ class _Asked:
         (place / f"{_MUTATED}.tla").write_text(self._module(tried), encoding="utf-8")
         lines = ["CONSTANTS", *(f"  {name} = {value}" for name, value in self.configuration.constants.items())]
         lines += [f"INIT {_MUTATED}Init", f"NEXT {_MUTATED}Next", "INVARIANT Noted", "CONSTRAINT Alive"]
-        asked = "\n".join([*lines, "ACTION_CONSTRAINT Stepped", ""])
+        configuration = "\n".join([*lines, "ACTION_CONSTRAINT Stepped", ""])
         try:
-            return output_with(place, replace(self.run, module=_MUTATED, limit_s=_TOGETHER_S), {"run.cfg": asked})
+            return output_with(
+                place, replace(self.run, module=_MUTATED, limit_s=_TOGETHER_S), {"run.cfg": configuration}
+            )
         except ManifestError:
             return ""
 
@@ -507,7 +509,7 @@ ASSUME \\A one \\in Tried: TLCSet(one, 0) /\\ TLCSet({_BROKEN} + one, 0)
 Noted ==
   /\\ TLCSet(mutant, TLCGet(mutant) + 1)
   /\\ PrintT(<<mutant, TLCGet("level")>>)
-  /\\ IF TLCGet(mutant) > {self.states} \\/ TLCGet("level") > {self.levels} THEN {_told(_BEYOND)}
+  /\\ IF TLCGet(mutant) > {self.states} \\/ TLCGet("level") > {self.levels} THEN {_reported(_BEYOND)}
     ELSE {broken}
 Alive == TLCGet({_BROKEN} + mutant) = 0
 {defined}Stepped ==
@@ -516,12 +518,12 @@ Alive == TLCGet({_BROKEN} + mutant) = 0
 """
 
 
-def _told(name: str) -> str:
+def _reported(name: str) -> str:
     return f'TLCSet({_BROKEN} + mutant, 1) /\\ PrintT("{name} of " \\o ToString(mutant))'
 
 
-def _first(asked: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"IF ~{text} THEN {_told(name)}\n    ELSE " for name, text in asked) + "TRUE"
+def _first(checks: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"IF ~{text} THEN {_reported(name)}\n    ELSE " for name, text in checks) + "TRUE"
 
 
 def _with_all(folder: Path, mutants: Sequence[SpecMutant]) -> dict[str, str]:
@@ -635,10 +637,10 @@ _Change = tuple[Place, Change]
 
 
 def _changes_kept(folder: Path, module: str) -> list[_Change]:
-    """Those of a module and what it extends; of the same sources SANY is asked once."""
+    """Those of a module and what it extends; of the same sources SANY reads them once."""
     sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
-    said = repr((module, sources, Path(__file__).read_text(encoding="utf-8")))
-    file = BUILD / f"changes-{hashlib.sha256(said.encode()).hexdigest()[:20]}.pickle"
+    key = repr((module, sources, Path(__file__).read_text(encoding="utf-8")))
+    file = BUILD / f"changes-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
     if not file.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         file.write_bytes(pickle.dumps(list(_changes(_parsed(folder, module), module))))
