@@ -12,7 +12,7 @@ SPECS: Final = "mutation-testing-of-specs"
 NOT_TRIED: Final = ""
 SURVIVED: Final = "survived"
 UNCHANGED: Final = "unchanged"
-"""Of a TLA+ module: every run that must pass has as many states, steps and levels as before."""
+"""Of a TLA+ module: every run that must pass has as many states and levels as before, a small one the same graph."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """Mutants of the TLA+ modules: what `Next` does with one of its conditions dropped, negated, or one change left out.
 
-SANY parses the modules; by the levels that it states a condition is no change. TLC then does the declared runs of each
-mutated module: a run that gives another result than declared kills the mutant, and so do an agreement's other graph,
-and a trace case of which the module says something else.
+SANY parses the modules; by the levels that it states a condition is no change. TLC then does the declared runs: one
+that gives another result than declared kills a mutant, and so do an agreement's other graph, and a trace case of which
+the module says something else. What is no property of progress TLC checks for many mutants in one run: the module has
+all of them, and a variable says which of them it is.
 """
 
+import hashlib
+import math
+import pickle
 import re
 import shutil
 import subprocess
@@ -14,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -23,13 +27,15 @@ from typing import Final, Generic, TypeVar
 from hudi_adapter.java import java_home
 from hudi_conformance.corpus.trace_cases import load_trace_cases
 from hudi_conformance.verification.tla.apalache import EXTENDED
+from hudi_conformance.verification.tla.configuration import Configuration, load_run
 from hudi_conformance.verification.tla.graph import Graph
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
+from hudi_conformance.verification.tla.output import SUCCESS
 from hudi_conformance.verification.tla.tlc import Result as Checked
-from hudi_conformance.verification.tla.tlc import dump_graph, run_tlc, tlc_jar
+from hudi_conformance.verification.tla.tlc import dump_graph, output_with, run_tlc, tlc_jar
 from hudi_conformance.verification.tracing.checking import CHECK, check_traces
 from hudi_conformance.verification.tracing.modules import Trace
-from mutation_targets import ROOT
+from mutation_targets import BUILD, ROOT
 from results import SURVIVED, UNCHANGED, Result
 
 Key = TypeVar("Key", bound=Hashable)
@@ -41,6 +47,16 @@ _TIMES: Final = 5
 _LEAST_S: Final = 20.0
 _SMALL: Final = 5_000
 """How many states a run may have whose graphs are compared."""
+_LONGEST_S: Final = 600.0
+"""The limit of the longest runs that mutants are put to."""
+_TOGETHER: Final = 150
+"""How many mutants one run of TLC has."""
+_STATES_TOGETHER: Final = 60_000
+"""How many states such a run may have, by those of the module as it is."""
+_LEAST_STATES: Final = 1_000
+_LEAST_LEVELS: Final = 100
+"""How many states and levels a mutant may have before it is tried alone, where the module as it is has few."""
+_TOGETHER_S: Final = 400.0
 _STATE: Final = 1
 """The level of what says nothing of the next state."""
 _AND: Final = frozenset({"$ConjList", "\\land"})
@@ -59,10 +75,14 @@ class Place:
 
     def replaced(self, text: str, by: Callable[[str], str]) -> str:
         """The module with what stands here replaced."""
+        first, end = self.extent(text)
+        return text[:first] + by(text[first:end]) + text[end:]
+
+    def extent(self, text: str) -> tuple[int, int]:
+        """Where it begins and ends in the module's text."""
         lines = text.splitlines(keepends=True)
         first = sum(map(len, lines[: self.line - 1])) + self.column - 1
-        end = sum(map(len, lines[: self.last_line - 1])) + self.last_column
-        return text[:first] + by(text[first:end]) + text[end:]
+        return first, sum(map(len, lines[: self.last_line - 1])) + self.last_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,27 @@ class SpecMutant:
     file: str
     text: str
     checked: frozenset[str]
+    place: Place
+    by: "Change"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a mutant makes of the text at its place."""
+
+    operator: str
+    name: str = ""
+    """The variable that is left as it is, or the process that goes on."""
+
+    def __call__(self, text: str) -> str:
+        """The text that stands there instead."""
+        answers = {
+            "drop": "TRUE",
+            "negate": f"~({text})",
+            "leave": f"UNCHANGED {self.name}",
+            "from any step": f"step[{self.name}]",
+        }
+        return answers[self.operator]
 
 
 def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
@@ -82,10 +123,10 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
         ValueError: SANY does not parse a module.
 
     """
-    found: dict[tuple[Place, str], tuple[Callable[[str], str], set[str]]] = {}
+    found: dict[tuple[Place, str], tuple[Change, set[str]]] = {}
     for module in modules:
-        for place, operator, by in _changes(_parsed(folder, module), module):
-            found.setdefault((place, operator), (by, set()))[1].add(module)
+        for place, by in _changes_kept(folder, module):
+            found.setdefault((place, by.operator), (by, set()))[1].add(module)
     sources = {file: (folder / f"{file}.tla").read_text(encoding="utf-8") for file in {key[0].module for key in found}}
     made, seen = list[SpecMutant](), Counter[tuple[str, str, str]]()
     for (place, operator), (by, checked) in sorted(found.items(), key=lambda one: (repr(one[0][0]), one[0][1])):
@@ -95,7 +136,7 @@ def spec_mutants(folder: Path, modules: Sequence[str]) -> list[SpecMutant]:
         seen[place.module, line, operator] += 1
         nth, becomes = seen[place.module, line, operator], text.splitlines()[place.line - 1].strip()
         result = Result(f"{place.module}.tla", line, operator, nth, place.line, becomes)
-        made.append(SpecMutant(result, place.module, text, frozenset(checked)))
+        made.append(SpecMutant(result, place.module, text, frozenset(checked), place, by))
     return sorted(made, key=lambda one: (one.result.module, one.result.line, one.result.operator))
 
 
@@ -105,24 +146,21 @@ class _AsTheyAre:
     def __init__(self, folder: Path, modules: Iterable[str]) -> None:
         manifest, self._folder = load_manifest(folder), folder
         runs = (one for one in manifest.runs if one.module in modules and not one.soak)
-        # What takes longest has the greatest limit.
-        self.runs: Sequence[Run] = sorted(runs, key=lambda one: (one.violates is not None, one.limit_s))
+        self.runs: Sequence[Run] = [one for one in runs if one.limit_s <= _LONGEST_S]
         compared = (one for one in manifest.agreements if one.run.module in modules and not one.run.soak)
         self.graphs: Sequence[Run] = [one.run for one in compared if not one.law]
         self._checked = Once[Run, Checked](self._check)
         self._dumped = Once[Run, Graph](partial(dump_graph, folder))
-        self._kills, self._spent_s = dict.fromkeys(self.runs, 0), dict.fromkeys(self.runs, 0.0)
 
     def in_order(self, modules: AbstractSet[str]) -> list[Run]:
-        """The runs of some modules, those that must pass first; of them what has killed most in its time."""
-        runs = (one for one in self.runs if one.module in modules)
-        rate = {one: self._kills[one] / max(1.0, self._spent_s[one]) for one in self.runs}
-        return sorted(runs, key=lambda one: (one.violates is not None, -rate[one]))
+        """The runs of some modules: those known to be short first, then those that are expected to be."""
 
-    def count(self, run: Run, seconds: float, *, killed: bool) -> None:
-        """Note what a run of a mutant came to."""
-        self._spent_s[run] += seconds
-        self._kills[run] += killed
+        def place(run: Run) -> tuple[float, bool, float]:
+            known = self._file(run)
+            seconds = self.checked(run).seconds if known.exists() else math.inf
+            return seconds, run.violates is None, run.limit_s
+
+        return sorted((one for one in self.runs if one.module in modules), key=place)
 
     def checked(self, run: Run) -> Checked:
         """What a run comes to.
@@ -137,10 +175,21 @@ class _AsTheyAre:
         """The states and the steps of an agreement."""
         return self._dumped(run)
 
+    def _file(self, run: Run) -> Path:
+        """Where it is kept what a run of these modules comes to."""
+        configuration, modules = load_run(self._folder, run)
+        key = repr((run, configuration, sorted(modules.items())))
+        return BUILD / f"as-it-is-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
+
     def _check(self, run: Run) -> Checked:
+        file = self._file(run)
+        if file.exists():
+            return pickle.loads(file.read_bytes())  # type: ignore[no-any-return]  # noqa: S301 - written here
         plain = run_tlc(self._folder, run)
         if plain.fault:
             raise ValueError(f"{run.module} as it is: {run.name}: {plain.fault}")
+        BUILD.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(pickle.dumps(plain))
         return plain
 
 
@@ -162,28 +211,94 @@ class Once(Generic[Key, Found]):
         return result.result()
 
 
-def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
-    """What becomes of mutants, each as it is known.
+@dataclass(slots=True)
+class _Tried:
+    """What is known of a mutant before it is tried alone."""
 
-    First the runs that must pass. Where all of them have as many states, steps and levels as before, and the largest
-    of the small ones the same states, the mutant changes nothing; else the runs that must fail and the graphs of the
-    agreements decide.
+    killed: str = ""
+    decided: set[Run] = field(default_factory=set)
+    """The runs that came to what is declared."""
+    same: set[Run] = field(default_factory=set)
+    """The runs that have as many states and levels as before."""
+    is_large: bool = False
+    """Whether it has many more states than the module in some run."""
+
+
+def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]:
+    """The mutants that runs kill which must fail: these are short, and one has many mutants. Others stay as they were.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
 
     """
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
+    tried = {one.result.key: _Tried() for one in mutants}
+    for run in sorted((one for one in plain.runs if one.violates), key=lambda one: plain.checked(one).seconds):
+        for chunk in _chunks(plain, run, tried, mutants):
+            yield from _of_many(folder, run, _size(plain.checked(run)), tried, chunk)
+
+
+def _chunks(
+    plain: _AsTheyAre, run: Run, tried: Mapping[Hashable, _Tried], mutants: Iterable[SpecMutant]
+) -> list[Sequence[SpecMutant]]:
+    """What is left to be tried by a run, as many at once as it may have; nothing where that is one."""
+    left = [one for one in mutants if run.module in one.checked]
+    left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
+    size = min(_TOGETHER, _STATES_TOGETHER // max(1, _size(plain.checked(run))[0])) if left else 0
+    return [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
+
+
+def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
+    """What becomes of mutants, each as it is known.
+
+    First all runs, the shortest first, of many mutants at once. Where all runs of a mutant that must pass have as many
+    states and levels as before, and the largest of the small ones the same states, the mutant changes nothing; else
+    the runs that must be done of it alone, and the graphs of the agreements, decide.
+
+    Raises:
+        ValueError: a module as it is gives another result than declared.
+
+    """
+    plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
+    tried = {one.result.key: _Tried() for one in mutants}
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(partial(_outcome, folder, plain), mutants)
+        for run in plain.in_order({name for one in mutants for name in one.checked}):
+            chunks = _chunks(plain, run, tried, mutants)
+            of_chunk = partial(_of_many, folder, run, _size(plain.checked(run)) if chunks else (), tried)
+            for chunk in pool.map(of_chunk, chunks):
+                yield from chunk
+        left = [one for one in mutants if not tried[one.result.key].killed]
+        yield from pool.map(partial(_outcome, folder, plain, tried), left)
 
 
-def _outcome(folder: Path, plain: _AsTheyAre, mutant: SpecMutant) -> Result:
+def _of_many(
+    folder: Path,
+    run: Run,
+    size: tuple[int, ...],
+    tried: Mapping[Hashable, _Tried],
+    mutants: Sequence[SpecMutant],
+) -> list[Result]:
+    """The mutants that a run kills; of the others what it shows is noted."""
+    killed: list[Result] = []
+    for mutant, found in zip(mutants, _together(folder, run, mutants, size), strict=True):
+        known = tried[mutant.result.key]
+        if found.verdict in {"run", "error"}:
+            known.killed = f"{found.verdict} {run.module}: {run.name}"
+            killed.append(replace(mutant.result, outcome=known.killed))
+        if found.verdict == "declared":
+            known.decided.add(run)
+        if found.is_same:
+            known.same.add(run)
+        known.is_large = known.is_large or found.verdict == _BEYOND
+    return killed
+
+
+def _outcome(folder: Path, plain: _AsTheyAre, tried: Mapping[Hashable, _Tried], mutant: SpecMutant) -> Result:
     with tempfile.TemporaryDirectory(prefix="hudi-spec-mutant-") as place:
         mutated = Path(place) / "tla"
         shutil.copytree(folder, mutated)
         (mutated / f"{mutant.file}.tla").write_text(mutant.text, encoding="utf-8")
-        found = _of_runs(mutated, plain, mutant)
+        found = _of_runs(mutated, plain, tried[mutant.result.key], mutant.checked)
         if CHECK in mutant.checked and found in {"", UNCHANGED}:
             # The traces of its runs are a few of all: where they notice nothing, others may.
             return replace(mutant.result, outcome=_of_cases(mutated) or SURVIVED)
@@ -202,25 +317,28 @@ def _of_cases(mutated: Path) -> str:
     return next((f"case {one}" for one in wrong), "")
 
 
-def _of_runs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
+def _of_runs(mutated: Path, plain: _AsTheyAre, known: _Tried, modules: AbstractSet[str]) -> str:
     """What kills a mutant, or that it is unchanged; nothing where it changes what no run notices."""
-    order, is_changed = plain.in_order(mutant.checked), False
-    for run in (one for one in order if one.violates is None):
+    order = plain.in_order(modules)
+
+    def is_unchanged() -> bool:
+        return all(one in known.same for one in order if one.violates is None) and _is_same(mutated, plain, modules)
+
+    if is_unchanged():
+        return UNCHANGED
+    for run in (one for one in order if one not in known.decided):
         killed, is_other = _of_run(mutated, plain, run)
         if killed:
             return killed
-        is_changed = is_changed or is_other
-    if not is_changed and _is_same(mutated, plain, mutant.checked):
-        return UNCHANGED
-    kills = (_of_run(mutated, plain, run)[0] for run in order if run.violates)
-    return next(filter(None, kills), "")
+        if not is_other:
+            known.same.add(run)
+    return UNCHANGED if is_unchanged() else ""
 
 
 def _of_run(mutated: Path, plain: _AsTheyAre, run: Run) -> tuple[str, bool]:
-    """How a run kills a mutant, if it does; whether it has other numbers of states, steps or levels than before."""
+    """How a run kills a mutant, if it does; whether it has other numbers of states or levels than before."""
     before = plain.checked(run)
     checked = run_tlc(mutated, replace(run, limit_s=max(_LEAST_S, _TIMES * before.seconds)))
-    plain.count(run, checked.seconds, killed=checked.fault is not None)
     if checked.finding is None:
         return f"limit {run.module}: {run.name}", True
     kind = "run" if checked.finding.violated or checked.finding.passed else "error"
@@ -229,7 +347,7 @@ def _of_run(mutated: Path, plain: _AsTheyAre, run: Run) -> tuple[str, bool]:
 
 def _is_same(mutated: Path, plain: _AsTheyAre, modules: AbstractSet[str]) -> bool:
     """Whether the largest of the small runs that must pass has the same states and steps; counts alone may agree."""
-    found = [(_size(plain.checked(one))[1], one) for one in plain.in_order(modules) if one.violates is None]
+    found = [(_size(plain.checked(one))[0], one) for one in plain.in_order(modules) if one.violates is None]
     small = [pair for pair in found if pair[0] <= _SMALL] or [min(found, key=lambda pair: pair[0])]
     _, run = max(small, key=lambda pair: pair[0])
     return dump_graph(mutated, run) == plain.dumped(run)
@@ -248,8 +366,222 @@ def _of_graphs(mutated: Path, plain: _AsTheyAre, mutant: SpecMutant) -> str:
 
 
 def _size(checked: Checked) -> tuple[int, ...]:
+    """Not the steps: TLC counts one for each way that a condition has to be true."""
     found = checked.finding
-    return (found.generated_states, found.distinct_states, found.depth) if found else ()
+    return (found.distinct_states, found.depth) if found else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _OfOne:
+    """What a run of many mutants shows of one: `run`, `error` or `declared`; else it must be tried alone."""
+
+    verdict: str = ""
+    is_same: bool = False
+
+
+_MUTANTS: Final = "Mutants"
+_MUTATED: Final = "Mutated"
+_BROKEN: Final = 100_000
+"""Registers of TLC from here on say which mutants have broken something; those below count states."""
+_NOTED: Final = re.compile(r"^<<(?P<mutant>\d+), (?P<level>\d+)>>$", re.MULTILINE)
+_FOUND: Final = re.compile(r'^"(?P<name>\w+) of (?P<mutant>\d+)"$', re.MULTILINE)
+_BEYOND: Final = "Beyond"
+_IN_ERROR: Final = re.compile(r"^(?:/\\ )?mutant = (?P<mutant>\d+)$", re.MULTILINE)
+_OF_STEPS: Final = re.compile(
+    r"^(?P<name>\w+) ==\s*(?:\[\]\[(?P<body>.*?)\]_(?P<variables>\w+)|(?P<instance>\w+)!Spec)$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple[int, ...]) -> list[_OfOne]:
+    """What one run shows of many mutants, numbered from 1; 0 is the module as it is.
+
+    Raises:
+        ValueError: the module as it is gives another result than declared.
+
+    """
+    question = _Question.of(folder, run, size)
+    if run.violates in question.progress:
+        return [_OfOne() for _ in mutants]
+    with tempfile.TemporaryDirectory(prefix="hudi-spec-mutants-") as name:
+        place, errors = Path(name), set[int]()
+        for file, text in _with_all(folder, mutants).items():
+            (place / file).write_text(text, encoding="utf-8")
+        (place / run.config).write_text((folder / run.config).read_text(encoding="utf-8"), encoding="utf-8")
+        # Of an error TLC ends: once more, without the mutant of which it is.
+        while (output := question.output(place, set(range(len(mutants) + 1)) - errors)) and not _has_ended(output):
+            last = [int(match["mutant"]) for match in _IN_ERROR.finditer(output)][-1:]
+            if not last or last[0] == 0:
+                return [_OfOne() for _ in mutants]
+            errors.update(last)
+    if not output:
+        return [_OfOne() for _ in mutants]
+    sizes, broken = _sizes(output), dict[int, str]()
+    # Of a step TLC reports what its state violates before what the step itself does.
+    for match in sorted(_FOUND.finditer(output), key=lambda one: one["name"] in question.steps):
+        broken.setdefault(int(match["mutant"]), match["name"])
+    if broken.get(0) == _BEYOND:
+        return [_OfOne() for _ in mutants]
+    if broken.get(0) != run.violates:
+        raise ValueError(f"{run.module} as it is, beside mutants: {run.name}: {broken.get(0)} is violated")
+    return [
+        _OfOne("error" if number in errors else question.verdict(broken.get(number)), sizes.get(number) == sizes[0])
+        for number in range(1, len(mutants) + 1)
+    ]
+
+
+def _has_ended(output: str) -> bool:
+    return f"STARTMSG {SUCCESS}:" in output
+
+
+def _sizes(output: str) -> dict[int, tuple[int, int]]:
+    """How many states and levels each mutant has."""
+    found: dict[int, tuple[int, int]] = {}
+    for match in _NOTED.finditer(output):
+        count, level = found.get(number := int(match["mutant"]), (0, 0))
+        found[number] = count + 1, max(level, int(match["level"]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a run asks of every mutant."""
+
+    run: Run
+    configuration: Configuration
+    specification: tuple[str, str]
+    """What it begins with, and its step."""
+    steps: Mapping[str, str]
+    """Properties that each step has or breaks, and what they say of one."""
+    progress: tuple[str, ...]
+    """Properties that are left for a run of one mutant alone."""
+    states: int
+    levels: int
+    """How many of them are too many."""
+
+    @classmethod
+    def of(cls, folder: Path, run: Run, size: tuple[int, ...]) -> "_Question":
+        """That of a run that has as many states and levels where the module is as it is."""
+        configuration, sources = load_run(folder, run)
+        steps = _of_steps(sources, run.module)
+        form = re.compile(rf"^{configuration.specification} == (\w+) /\\ \[\]\[(\w+)\]_", re.MULTILINE)
+        begins = next((match[1], match[2]) for text in sources.values() if (match := form.search(text)))
+        progress = tuple(name for name in configuration.properties if name not in steps)
+        wanted = {name: steps[name] for name in configuration.properties if name in steps}
+        bounds = max(_LEAST_STATES, _TIMES * size[0]), max(_LEAST_LEVELS, _TIMES * size[1])
+        return cls(run, configuration, begins, wanted, progress, *bounds)
+
+    def output(self, place: Path, tried: AbstractSet[int]) -> str:
+        """What TLC prints of some mutants; nothing where it comes to no end."""
+        (place / f"{_MUTATED}.tla").write_text(self._module(tried), encoding="utf-8")
+        lines = ["CONSTANTS", *(f"  {name} = {value}" for name, value in self.configuration.constants.items())]
+        lines += [f"INIT {_MUTATED}Init", f"NEXT {_MUTATED}Next", "INVARIANT Noted", "CONSTRAINT Alive"]
+        configuration = "\n".join([*lines, "ACTION_CONSTRAINT Stepped", ""])
+        try:
+            return output_with(
+                place, replace(self.run, module=_MUTATED, limit_s=_TOGETHER_S), {"run.cfg": configuration}
+            )
+        except ManifestError:
+            return ""
+
+    def verdict(self, broken: str | None) -> str:
+        """What the first that a mutant breaks says of it."""
+        if broken == _BEYOND:
+            return broken
+        if broken != self.run.violates:
+            return "run"
+        return "" if self.progress else "declared"
+
+    def _module(self, tried: Iterable[int]) -> str:
+        """The module that TLC runs: each mutant from the beginning; what each breaks first is printed."""
+        begins, goes = self.specification
+        defined = "".join(f"StepOf{name} ==\n{text}\n" for name, text in self.steps.items())
+        broken = _first((name, name) for name in self.configuration.invariants)
+        return f"""---- MODULE {_MUTATED} ----
+EXTENDS {self.run.module}
+LOCAL INSTANCE Integers
+LOCAL INSTANCE Sequences
+LOCAL INSTANCE TLC
+Tried == {{{", ".join(map(str, sorted(tried)))}}}
+ASSUME \\A one \\in Tried: TLCSet(one, 0) /\\ TLCSet({_BROKEN} + one, 0)
+{_MUTATED}Init == mutant \\in Tried /\\ {begins}
+{_MUTATED}Next == mutant' = mutant /\\ {goes}
+Noted ==
+  /\\ TLCSet(mutant, TLCGet(mutant) + 1)
+  /\\ PrintT(<<mutant, TLCGet("level")>>)
+  /\\ IF TLCGet(mutant) > {self.states} \\/ TLCGet("level") > {self.levels} THEN {_reported(_BEYOND)}
+    ELSE {broken}
+Alive == TLCGet({_BROKEN} + mutant) = 0
+{defined}Stepped ==
+  {_first((name, f"StepOf{name}") for name in self.steps)}
+====
+"""
+
+
+def _reported(name: str) -> str:
+    return f'TLCSet({_BROKEN} + mutant, 1) /\\ PrintT("{name} of " \\o ToString(mutant))'
+
+
+def _first(checks: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"IF ~{text} THEN {_reported(name)}\n    ELSE " for name, text in checks) + "TRUE"
+
+
+def _with_all(folder: Path, mutants: Sequence[SpecMutant]) -> dict[str, str]:
+    """The modules, in which the number of a mutant decides what stands at its place."""
+    found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    by_file: dict[str, dict[Place, list[tuple[int, SpecMutant]]]] = {}
+    for number, one in enumerate(mutants, start=1):
+        by_file.setdefault(f"{one.file}.tla", {}).setdefault(one.place, []).append((number, one))
+    for file, places in by_file.items():
+        text, added = found[file], list[tuple[int, bool, int, str]]()
+        for place, here in places.items():
+            first, end = place.extent(text)
+            blanks, after = " " * (place.column - 1), " " * place.last_column
+            # What stands on lines of its own keeps its columns, which count in lists.
+            whole = f"\n{blanks}{text[first:end]}\n{blanks}"
+            answers = "".join(f"IF mutant = {number} THEN {one.by(whole)} ELSE " for number, one in here)
+            rest = text[end : text.find("\n", end)].strip()
+            # At one place the greater one begins first, and ends last.
+            added.append((first, True, first - end, f"({answers}\n{blanks}"))
+            added.append((end, False, end - first, ")" + (f"\n{after}" if rest else "")))
+        found[file] = _declaring(_inserted(text, sorted(added)))
+    return found | {f"{_MUTANTS}.tla": f"---- MODULE {_MUTANTS} ----\n\\* @type: Int;\nVARIABLE mutant\n====\n"}
+
+
+def _inserted(text: str, added: Iterable[tuple[int, bool, int, str]]) -> str:
+    parts, done = list[str](), 0
+    for position, _, _, more in added:
+        parts += [text[done:position], more]
+        done = position
+    return "".join([*parts, text[done:]])
+
+
+def _declaring(text: str) -> str:
+    """A module that knows which mutant it is."""
+    if EXTENDED.search(text):
+        return EXTENDED.sub(lambda match: f"EXTENDS {_MUTANTS}, {match['names']}", text, count=1)
+    return re.sub(r"^(-+ MODULE .*)$", rf"\1\nEXTENDS {_MUTANTS}", text, count=1, flags=re.MULTILINE)
+
+
+def _of_steps(sources: Mapping[str, str], module: str) -> dict[str, str]:
+    """Properties that each step has or breaks, and what they say of one; those of the modules that a module extends."""
+    found: dict[str, str] = {}
+    waiting, known = [module], set[str]()
+    while waiting:
+        known.add(name := waiting.pop())
+        text = sources.get(f"{name}.tla", "")
+        waiting += [
+            one for each in EXTENDED.finditer(text) for one in re.findall(r"\w+", each["names"]) if one not in known
+        ]
+        for match in _OF_STEPS.finditer(text):
+            if inner := match["instance"]:
+                found[match["name"]] = f"  {inner}!Next \\/ UNCHANGED {inner}!table"
+            elif not re.search(r"^\w+(?:\(.*\))? ==", match["body"], re.MULTILINE):
+                # Where a list stands below itself its columns count.
+                start = match.start("body")
+                blanks = " " * (start - text.rfind("\n", 0, start) - 2)
+                found[match["name"]] = f"{blanks}({match['body']})\n  \\/ UNCHANGED {match['variables']}"
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +633,18 @@ def _parsed(folder: Path, module: str) -> _Parsed:
     return _Parsed(entries, frozenset(files), frozenset(extended))
 
 
-_Change = tuple[Place, str, Callable[[str], str]]
+_Change = tuple[Place, Change]
+
+
+def _changes_kept(folder: Path, module: str) -> list[_Change]:
+    """Those of a module and what it extends; of the same sources SANY reads them once."""
+    sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
+    key = repr((module, sources, Path(__file__).read_text(encoding="utf-8")))
+    file = BUILD / f"changes-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
+    if not file.exists():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(pickle.dumps(list(_changes(_parsed(folder, module), module))))
+    return list(pickle.loads(file.read_bytes()))  # noqa: S301 - written here
 
 
 def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
@@ -343,16 +686,15 @@ def _operands(node: ET.Element) -> list[ET.Element]:
 def _of_conjunct(parsed: _Parsed, node: ET.Element) -> Iterator[_Change]:
     place, level = _place(node), int(node.findtext("level") or 0)
     if level <= _STATE:
-        yield place, "drop", lambda _: "TRUE"
-        yield place, "negate", lambda text: f"~({text})"
+        yield place, Change("drop")
+        yield place, Change("negate")
         return
     if parsed.name(node) == "=" and (variable := _changed(parsed, node)):
-        yield place, "leave", lambda _: f"UNCHANGED {variable}"
+        yield place, Change("leave", variable)
     operands = _operands(node)
     if parsed.name(node) == "Goes":
         # The step that an action begins with is its first condition.
-        process = parsed.name(operands[0])
-        yield _place(operands[1]), "from any step", lambda _: f"step[{process}]"
+        yield _place(operands[1]), Change("from any step", parsed.name(operands[0]))
 
 
 def _changed(parsed: _Parsed, node: ET.Element) -> str | None:

@@ -13,7 +13,7 @@ from mutation_operators import OPERATORS, register
 from mutation_page import page
 from mutation_targets import ENGINE, MODULES, ROOT
 from results import SPECS, Result, kept
-from spec_mutants import FOLDER, spec_mutants, try_mutants
+from spec_mutants import FOLDER, spec_mutants, try_mutants, try_quickly
 
 SOURCE = '''\
 @dataclass(frozen=True)
@@ -170,11 +170,17 @@ Spec == Init /\\ [][Next]_<<at, step, seen>> /\\ \\A p \\in {"one"}: WF_<<at, st
 InBounds == at <= Last
 EndsWhole == step["one"] = "done" => at = Last
 Ends == <>(step["one"] = "done")
+NeverDone == step["one"] # "done"
 ====
 """
 RUNS = """[[run]]
 name = "it counts to the last"
 expect = "pass"
+
+[[run]]
+name = "witness: it is done"
+check = ["NeverDone"]
+expect = { violates = "NeverDone" }
 """
 CONFIGURATION = (
     "CONSTANTS\n  Last = 2\nSPECIFICATION\n  Spec\nINVARIANTS\n  InBounds\n  EndsWhole\nPROPERTIES\n  Ends\n"
@@ -218,4 +224,14 @@ def test_a_mutant_that_no_run_notices_survives_or_changes_nothing(tmp_path: Path
     unseen = ends.replace("seen' = TRUE", "UNCHANGED seen")
     assert (f'End(p) == Goes(p, "counting", "done") {unseen}', "survived") in outcomes
     assert ("May == TRUE /\\ at >= 0", "run Counter: it counts to the last") in outcomes
-    assert ("/\\ UNCHANGED at", "run Counter: it counts to the last") in outcomes
+    # Both runs find that, and the shorter one is done first.
+    assert any(one == "/\\ UNCHANGED at" and outcome.startswith("run Counter: ") for one, outcome in outcomes)
+
+
+def test_a_quick_run_says_only_what_runs_kill_that_must_fail(tmp_path: Path):
+    """One run has all mutants: what is declared is found of the one, and not of the other."""
+    folder = counter(tmp_path / "tla")
+    chosen = {(7, "drop"), (9, "negate")}
+    mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
+    outcomes = {(one.becomes, one.outcome) for one in try_quickly(folder, mutants)}
+    assert outcomes == {('/\\ ~(step[p] = "counting")', "run Counter: witness: it is done")}
