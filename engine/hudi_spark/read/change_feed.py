@@ -49,7 +49,7 @@ from hudi_spark.table_state import (
     refuse_escape,
     time_range,
     timeline_of_range,
-    undone_instants,
+    undone_writes,
     visibility,
     writes_of_range,
 )
@@ -532,7 +532,7 @@ class _Planning:
         listing = lister(query.configs)(storage, configuration, timeline)
         self._groups = list_file_groups(storage, listing)
         self._listed = frozenset(f"{partition}/{name}" if partition else name for partition, name in listing.files)
-        undone = undone_instants(storage, timeline)
+        undone = undone_writes(storage, configuration, timeline)
         self._seen = visibility(timeline, writes.range.end, "completed", undone)
         text_order = query.readings.log_order == "text"
         written, times = written_files(commits), completion_times(timeline)
