@@ -11,7 +11,7 @@ from hudi_format.schemas import arrow_schema, without_meta_fields
 from hudi_format.storage import LocalStorage
 from hudi_format.table.internal_schema import InternalSchema, PrimitiveType, parse_internal_schema, parse_schema_history
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
-from hudi_spark import HudiError, check_table, read_arrow
+from hudi_spark import HudiError, TableDefinition, check_table, create_arrow, read_arrow, read_changes
 from hudi_spark.testing import (
     InProcess,
     Outcome,
@@ -293,3 +293,20 @@ def test_a_clustering_planned_before_a_change_has_the_schema_of_its_plan(tmp_pat
 
 def services_of(base: Path, now: int) -> TableServices:
     return TableServices(writer_of(base, now))
+
+
+@pytest.mark.parametrize("kept", ["DATA_BEFORE_AFTER", "DATA_BEFORE", "OP_KEY_ONLY"])
+def test_logged_images_keep_their_columns_where_a_name_is_used_again(tmp_path: Path, kept: str):
+    """A column is dropped and another gets its name: images that were logged before have the values of the latter."""
+    logging = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": kept}
+    columns = pa.schema([(name, pa.string()) for name in ("id", "a", "b")])
+    definition = TableDefinition(name="t", schema=columns, record_key=("id",), configs=logging)
+    create_arrow(tmp_path, definition)
+    for now, value in ((100, "1"), (200, "2")):
+        given = pa.table({"id": ["k"], "a": [f"a{value}"], "b": [f"b{value}"]}, schema=columns)
+        writer_of(tmp_path, now).write(WriteRequest("upsert", given))
+    alter(tmp_path, {"change": "drop", "column": "b"}, now=300)
+    alter(tmp_path, {"change": "rename", "column": "a", "to": "b"}, now=400)
+    changes = read_changes(tmp_path, "earliest").to_pylist()
+    images = [(one["op"], *(image and image["b"] for image in (one["before"], one["after"]))) for one in changes]
+    assert images == [("i", None, "a1"), ("u", "a1", "a2")]
