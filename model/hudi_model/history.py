@@ -27,9 +27,8 @@ def current_manifest(history: History) -> Manifest:
 
     Clauses: HS-002, HS-003, HS-004.
     """
-    for damage in history.unreadable:
-        if damage.where.endswith(VERSION_FILE):
-            raise damage.refusal()
+    for damage in (one for one in history.unreadable if one.where.endswith(VERSION_FILE)):
+        raise damage.refusal()
     known = {0: Manifest(0, ())} | {one.version: one for one in history.manifests}
     version = max(known) if history.current is None else history.current
     if version not in known:
@@ -47,10 +46,9 @@ def current_files(history: History) -> tuple[HistoryFile, ...]:
     """
     present = {one.name: one for one in history.files}
     names = current_manifest(history).files
-    for name in names:
-        if name not in present:
-            refuse_unreadable(history, name)
-            raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", name, "the manifest names it, storage lacks it")
+    for name in (one for one in names if one not in present):
+        refuse_unreadable(history, name)
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", name, "the manifest names it, storage lacks it")
     return tuple(present[name] for name in names)
 
 
@@ -61,9 +59,8 @@ def refuse_unreadable(history: History, name: str) -> None:
 
     Clauses: HS-004.
     """
-    for damage in history.unreadable:
-        if damage.where.rpartition("/")[2] == name:
-            raise damage.refusal()
+    for damage in (one for one in history.unreadable if one.where.rpartition("/")[2] == name):
+        raise damage.refusal()
 
 
 def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant, ...]:
@@ -102,9 +99,8 @@ def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) 
 
     Clauses: HS-008.
     """
-    archived = (Instant(one.requested, one.action, State.COMPLETED, one.completed, one.metadata) for one in history)
-    both = sorted((*archived, *active), key=lambda one: one.state)
-    found = {identity(one.requested, one.action): one for one in both}
+    past = (Instant(one.requested, one.action, State.COMPLETED, one.completed, one.metadata) for one in history)
+    found = {identity(one.requested, one.action): one for one in sorted((*past, *active), key=lambda one: one.state)}
     return tuple(found[key] for key in sorted(found))
 
 

@@ -26,8 +26,7 @@ def merge_mode(configuration: Configuration) -> MergeMode:
     persisted, payload = persisted_mode(configuration), mode_of_payload(configuration)
     in_turn = (persisted, payload) if configuration.rules.mode_is_persisted else (payload, persisted)
     default = MergeMode.EVENT_TIME_ORDERING if configuration.ordering else MergeMode.COMMIT_TIME_ORDERING
-    candidates = (*in_turn, mode_of_strategy(configuration), default)
-    return next(mode for mode in candidates if mode is not None)
+    return next(mode for mode in (*in_turn, mode_of_strategy(configuration), default) if mode is not None)
 
 
 def persisted_mode(configuration: Configuration) -> MergeMode | None:

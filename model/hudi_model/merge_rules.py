@@ -90,8 +90,7 @@ def version_of_delete(delete: Delete, rule: MergeRule) -> Version:
     if is_without_ordering(delete) or rule.payload:
         return Version(delete.key, None, None)
     values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
-    fits = len(values) == len(rule.ordering) and None not in values
-    return Version(delete.key, None, values if fits else None)
+    return Version(delete.key, None, values if len(values) == len(rule.ordering) and None not in values else None)
 
 
 def is_without_ordering(delete: Delete) -> bool:

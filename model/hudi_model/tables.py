@@ -5,7 +5,7 @@ which actions had happened, on the axis of the reading. `Readings` names the cla
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, valid_properties
@@ -13,6 +13,7 @@ from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
 from hudi_model.rejection import StrEnum
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import (
+    DATA_ACTIONS,
     Timeline,
     commit_metadata,
     completed_data,
@@ -208,7 +209,9 @@ def open_table(table: Table) -> OpenTable:
     for damaged in table.malformed:
         raise damaged.refusal()
     entries = entries_of_layout(table.timeline, configuration.timeline_layout)
-    return OpenTable(configuration, timeline_of(entries), table)
+    past = (*table.history.archived_log, *(row for file in table.history.files for row in file.instants))
+    archived = frozenset(one.requested for one in past if one.action in DATA_ACTIONS)
+    return OpenTable(configuration, replace(timeline_of(entries), archived=archived), table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class Timeline:
     """The first write that no savepoint keeps; what is older may have left the timeline."""
     later: frozenset[InstantTime] = frozenset()
     """Actions that had not been requested at the moment that the timeline is of."""
+    archived: frozenset[InstantTime] = frozenset()
+    """The completed writes of the history."""
 
 
 def completed_action(action: Action) -> Action:
@@ -108,14 +110,13 @@ def collapse(entries: Iterable[TimelineEntry]) -> tuple[Instant, ...]:
     return tuple(Instant(one.requested, one.action, one.state, one.completed, one.content) for one in highest)
 
 
-def start_of(instants: Iterable[Instant]) -> InstantTime | None:
+def start_of(instants: tuple[Instant, ...]) -> InstantTime | None:
     """The first write on the timeline; writes kept by a savepoint may stand before a gap: where all are, the last.
 
     Clauses: TL-018.
     """
-    listed = tuple(instants)
-    saved = {instant.requested for instant in listed if instant.action is Action.SAVEPOINT}
-    writes = {one.requested for one in listed if one.action in WRITE_ACTIONS}
+    saved = {instant.requested for instant in instants if instant.action is Action.SAVEPOINT}
+    writes = {one.requested for one in instants if one.action in WRITE_ACTIONS}
     return min(writes - saved, default=max(writes & saved, default=None))
 
 
@@ -161,14 +162,15 @@ def is_committed(timeline: Timeline, requested: InstantTime) -> bool:
 
 
 def rolled_back(timeline: Timeline) -> frozenset[InstantTime]:
-    """The instants that completed rollbacks and restores undid.
+    """The instants that completed rollbacks and restores undid; a write that was tried again since may be archived.
 
     Raises: TIMELINE_FILE_CORRUPT.
 
     Clauses: TL-017.
     """
-    contents = map(valid_content, completed_actions(timeline, Action.ROLLBACK, Action.RESTORE))
-    return frozenset(instant for one in contents if isinstance(one, RollbackMetadata) for instant in one.rolled_back)
+    done = ((one, valid_content(one)) for one in completed_actions(timeline, Action.ROLLBACK, Action.RESTORE))
+    undone = ((by.action, one) for by, did in done if isinstance(did, RollbackMetadata) for one in did.rolled_back)
+    return frozenset(one for action, one in undone if action is Action.RESTORE or one not in timeline.archived)
 
 
 def valid_content(instant: Instant) -> Content:
@@ -191,8 +193,8 @@ def commit_metadata(instant: Instant) -> CommitMetadata:
     content = valid_content(instant)
     if not isinstance(content, CommitMetadata):
         where = f"{instant.requested}.{instant.action}"
-        found = "is empty" if content is None else "is no commit metadata"
-        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-015", where, f"the completed action {found}")
+        detail = f"the completed action is {'empty' if content is None else 'no commit metadata'}"
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-015", where, detail)
     return content
 
 
@@ -209,4 +211,4 @@ def with_entries(timeline: Timeline, entries: Iterable[TimelineEntry]) -> Timeli
     """A timeline as if only these of its entries were there."""
     kept = tuple(entries)
     gone = {one.requested for one in timeline.entries} - {one.requested for one in kept}
-    return Timeline(collapse(kept), kept, timeline.start, timeline.later | gone)
+    return replace(timeline, instants=collapse(kept), entries=kept, later=timeline.later | gone)

@@ -16,13 +16,15 @@ from cleaned_tables import (
     timeline_of,
     upserted,
 )
+from hudi_format.storage import LocalStorage
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.history import read_history_file
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
-from hudi_spark import HudiError
-from hudi_spark.testing import InlineServices, WriteRequest
+from hudi_spark import HudiError, check_table
+from hudi_spark.testing import InlineServices, WriteRequest, load_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rollback_tables import Undoable
 from written_tables import Written, rows
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
@@ -102,6 +104,29 @@ def test_an_archival_may_crash_before_any_effect(tmp_path: Path, version: int):
         shutil.rmtree(table.path)
         shutil.copytree(tmp_path / "first", table.path)
     assert died > 8
+
+
+@VERSIONS
+def test_a_compaction_tried_again_after_a_rollback_counts_when_it_is_archived(tmp_path: Path, version: int):
+    """The rollback of the first attempt is newer than the compaction, so it stays; it says nothing of the second."""
+    table = Undoable(tmp_path, version, "MERGE_ON_READ", WITHOUT_METADATA)
+    requested = table.services().schedule("compaction", COMPACT_NOW)
+    assert requested is not None
+    folder = load_table(LocalStorage(tmp_path))[0].timeline_folder
+    (tmp_path / folder / f"{requested}.compaction.inflight").write_bytes(b"")
+    table.services().rollback(requested)
+    table.services().execute(requested)
+    for n in range(4):
+        table.write("upsert", rows([0], ts=10 + n, price=3.0))
+    table.services().clean(SOON)
+    before, leaving = table.found(), []
+    for least in (3, 1):
+        kept = {"hoodie.keep.min.commits": str(least), "hoodie.keep.max.commits": str(least + 1)}
+        leaving.append(table.services().archive({**SOON, **kept}))
+        assert table.found() == before
+        assert check_table(table.path, deep=True) == ()
+    assert requested in leaving[0]
+    assert not table.actions("rollback")
 
 
 def rows_of_history(table: Written) -> int:

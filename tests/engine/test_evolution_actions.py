@@ -11,8 +11,17 @@ from hudi_format.schemas import arrow_schema, without_meta_fields
 from hudi_format.storage import LocalStorage
 from hudi_format.table.internal_schema import InternalSchema, PrimitiveType, parse_internal_schema, parse_schema_history
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
-from hudi_spark import HudiError, read_arrow
-from hudi_spark.testing import InProcess, Outcome, SetClock, TableActions, TableWriter, WriteRequest, changes_of
+from hudi_spark import HudiError, TableDefinition, check_table, create_arrow, read_arrow, read_changes
+from hudi_spark.testing import (
+    InProcess,
+    Outcome,
+    SetClock,
+    TableActions,
+    TableServices,
+    TableWriter,
+    WriteRequest,
+    changes_of,
+)
 
 VERSIONS = (6, 8, 9)
 NESTED = (
@@ -263,3 +272,41 @@ def type_of(given: Any) -> Any:
     """The type of a column that is added."""
     (change,) = changes_of([{"change": "add", "column": "x", "type": given}])
     return change.type
+
+
+PRICE: dict[str, Any] = {"column": "price"}
+
+
+@pytest.mark.parametrize("change", [{"change": "rename", **PRICE, "to": "fare"}, {"change": "drop", **PRICE}])
+def test_a_clustering_planned_before_a_change_has_the_schema_of_its_plan(tmp_path: Path, change: dict[str, Any]):
+    """Its files bear the plan's instant, by which a reader as of then takes the names that columns had."""
+    table_of(tmp_path)
+    planned = services_of(tmp_path, 90).schedule("clustering", {"hoodie.clustering.inline.max.commits": "1"})
+    assert planned is not None
+    alter(tmp_path, change)
+    now = read_arrow(tmp_path).to_pylist()
+    services_of(tmp_path, 200).execute(planned)
+    assert read_arrow(tmp_path).to_pylist() == now
+    assert read_arrow(tmp_path, as_of=planned).column("price").to_pylist() == [1.5]
+    assert [one for one in check_table(tmp_path, deep=True) if one.clause == "CL-004"] == []
+
+
+def services_of(base: Path, now: int) -> TableServices:
+    return TableServices(writer_of(base, now))
+
+
+@pytest.mark.parametrize("kept", ["DATA_BEFORE_AFTER", "DATA_BEFORE", "OP_KEY_ONLY"])
+def test_logged_images_keep_their_columns_where_a_name_is_used_again(tmp_path: Path, kept: str):
+    """A column is dropped and another gets its name: images that were logged before have the values of the latter."""
+    logging = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": kept}
+    columns = pa.schema([(name, pa.string()) for name in ("id", "a", "b")])
+    definition = TableDefinition(name="t", schema=columns, record_key=("id",), configs=logging)
+    create_arrow(tmp_path, definition)
+    for now, value in ((100, "1"), (200, "2")):
+        given = pa.table({"id": ["k"], "a": [f"a{value}"], "b": [f"b{value}"]}, schema=columns)
+        writer_of(tmp_path, now).write(WriteRequest("upsert", given))
+    alter(tmp_path, {"change": "drop", "column": "b"}, now=300)
+    alter(tmp_path, {"change": "rename", "column": "a", "to": "b"}, now=400)
+    changes = read_changes(tmp_path, "earliest").to_pylist()
+    images = [(one["op"], *(image and image["b"] for image in (one["before"], one["after"]))) for one in changes]
+    assert images == [("i", None, "a1"), ("u", "a1", "a2")]

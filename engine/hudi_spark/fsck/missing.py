@@ -28,6 +28,7 @@ from hudi_spark.table_state import (
     newest_base_files,
     pending_compactions,
     replaced_groups,
+    retried,
     undone_instants,
     undone_paths,
 )
@@ -229,7 +230,8 @@ def _check_archived(state: TableState, violations: Violations) -> None:
         for id_, one in files:
             if id_ in replaced and one.name.instant < instant.requested:
                 violations.error("AR-007", one.path, f"{instant.requested}, which replaced the file group, is archived")
-    undone = undone_instants(state.storage, archived) - active
+    again = retried(state.storage, archived, archived.instants)
+    undone = undone_instants(state.storage, archived) - active - again
     for _, one in files:
         if one.name.instant in undone and state.seen.sees(one.name.instant) and _names_write(one, state):
             violations.error("AR-009", one.path, "the rollback of its write is archived, and the file counts again")

@@ -20,6 +20,7 @@ from hudi_spark.table_state import (
     Timeline,
     Visibility,
     list_file_groups,
+    retried,
     undone_instants,
     visibility,
 )
@@ -119,7 +120,7 @@ def table_state(
         found = storage.list_files(skip=(".hoodie",))
     stored = Stored({one.path: one for one in found})
     timeline, readable = contents.timeline, contents.readable
-    undone = undone_instants(storage, readable)
+    undone = undone_instants(storage, readable) - retried(storage, readable, history.instants)
     groups = list_file_groups(storage, stored.listing(), change_logs=True)
     seen = visibility(timeline, None, "requested", undone)
     return TableState(storage, configuration, contents, history, stored, seen, groups)

@@ -1,13 +1,13 @@
 """The change feed: a task for each file group that a write of the range touched, and what it answers."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.log.blocks import BlockType, CorruptBlock, read_blocks
+from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, read_blocks
 from hudi_format.log.changes import decode_changes
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
@@ -19,7 +19,7 @@ from hudi_spark.options import check_configs, refuse_unmerged
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema import Origins, concatenate, conform, one_chunk, origins_of
+from hudi_spark.schema import BY_NAME, Origins, SliceColumns, concatenate, one_chunk, origins_of
 from hudi_spark.table_state import (
     COMMIT_TIME,
     PROPERTIES_FILE,
@@ -49,7 +49,7 @@ from hudi_spark.table_state import (
     refuse_escape,
     time_range,
     timeline_of_range,
-    undone_instants,
+    undone_writes,
     visibility,
     writes_of_range,
 )
@@ -142,9 +142,9 @@ class LoggedChanges:
 
 
 def read_logged(
-    storage: Storage, files: Sequence[str], columns: pa.Schema
+    storage: Storage, files: Sequence[str], columns: pa.Schema, places: SliceColumns = BY_NAME
 ) -> tuple[tuple[LoggedChanges, ...], tuple[SkippedBytes, ...]]:
-    """The changes in change logs, in order, and the bytes that are no blocks.
+    """The changes in change logs, in order, and the bytes that are no blocks; `places`: of their columns.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for a block that does not decode.
@@ -160,25 +160,34 @@ def read_logged(
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.CDC_DATA:
-                changes.append(LoggedChanges(pa.table(dict(_columns(decode_changes(block, file), columns, file)))))
+                place = partial(places.conform, schema=columns, file=file, instant=_written_at(block, file))
+                changes.append(LoggedChanges(pa.table(dict(_columns(decode_changes(block, file), place)))))
     return tuple(changes), tuple(skipped)
 
 
-def _columns(changes: pa.Table, columns: pa.Schema, file: str) -> Iterator[tuple[str, pa.ChunkedArray | pa.Array]]:
+def _written_at(block: RawBlock, file: str) -> str:
+    """The instant of the write that logged a block; where its header has none, that in the file's name."""
+    named = parse_data_file_name(file.rpartition("/")[2])
+    return block.header.get(HeaderKey.INSTANT_TIME) or (named.instant if named else "0")
+
+
+def _columns(
+    changes: pa.Table, place: Callable[[pa.Table], pa.Table]
+) -> Iterator[tuple[str, pa.ChunkedArray | pa.Array]]:
     for name in changes.column_names:
         column = changes.column(name)
-        yield name, _in_columns(column, columns, file) if pa.types.is_struct(column.type) else column
+        yield name, _in_columns(column, place) if pa.types.is_struct(column.type) else column
 
 
-def _in_columns(images: pa.ChunkedArray, columns: pa.Schema, file: str) -> pa.StructArray:
+def _in_columns(images: pa.ChunkedArray, place: Callable[[pa.Table], pa.Table]) -> pa.StructArray:
     """Images, written in the columns of their time, in those that the table has now.
 
-    Clauses: CD-002, DM-004.
+    Clauses: CD-002, DM-004, DM-021.
     """
     whole = images.combine_chunks()
     parts = [pc.struct_field(whole, [index]) for index in range(whole.type.num_fields)]
     table = pa.table(parts, names=[field.name for field in whole.type])
-    return struct_of(conform(table, columns, file), pc.is_null(whole))
+    return struct_of(place(table), pc.is_null(whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +362,8 @@ class ChangeStep:
 class ChangeTask:
     """Tell the changes of one file group.
 
-    `state_schema`: the columns of its states, with record key and commit time; `columns`: those of an image.
+    `state_schema`: the columns of its states, with record key and commit time; `columns`: those of an image;
+    `places`: where they stand in images that were logged.
     """
 
     storage: Storage
@@ -361,6 +371,7 @@ class ChangeTask:
     state_schema: pa.Schema
     columns: pa.Schema
     commit_time: bool
+    places: SliceColumns = BY_NAME
 
     @property
     def schema(self) -> pa.Schema:
@@ -413,7 +424,7 @@ class _ChangeRows:
 
     def _logged(self, step: ChangeStep) -> Iterator[pa.Table]:
         """Clauses: CD-003, CD-008."""
-        changes, skipped = read_logged(self._task.storage, step.logs, self._task.columns)
+        changes, skipped = read_logged(self._task.storage, step.logs, self._task.columns, self._task.places)
         self._skipped += skipped
         for one in changes:
             before = one.rows.column("before") if one.has("before") else self._image(one, step.before, INSERT)
@@ -532,7 +543,7 @@ class _Planning:
         listing = lister(query.configs)(storage, configuration, timeline)
         self._groups = list_file_groups(storage, listing)
         self._listed = frozenset(f"{partition}/{name}" if partition else name for partition, name in listing.files)
-        undone = undone_instants(storage, timeline)
+        undone = undone_writes(storage, configuration, timeline)
         self._seen = visibility(timeline, writes.range.end, "completed", undone)
         text_order = query.readings.log_order == "text"
         written, times = written_files(commits), completion_times(timeline)
@@ -632,7 +643,8 @@ class _Planning:
 
     def _task(self, drafts: Sequence["_Draft"], reading: "_Reading", columns: pa.Schema) -> ChangeTask:
         steps = tuple(self._step(draft, reading) for draft in drafts)
-        return ChangeTask(self._storage, steps, reading.context.output_schema, columns, self._query.commit_time)
+        schema, places = reading.context.output_schema, SliceColumns(reading.origins.ids)
+        return ChangeTask(self._storage, steps, schema, columns, self._query.commit_time, places)
 
     def _step(self, draft: "_Draft", reading: "_Reading") -> ChangeStep:
         before = self._state(draft.group, draft.before, draft.stats, reading)

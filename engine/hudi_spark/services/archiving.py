@@ -42,12 +42,15 @@ from hudi_spark.table_state import (
     stored_files,
     subfolder,
     undone_instants,
+    undone_writes,
 )
 from hudi_spark.write import TableWork
 
 
-def oldest_with_leftovers(storage: Storage, actions: Iterable[Instant]) -> str | None:
-    """The first rollback among actions of whose undone writes storage holds a file.
+def oldest_with_leftovers(
+    storage: Storage, configuration: TableConfiguration, timeline: Timeline, actions: Iterable[Instant]
+) -> str | None:
+    """The first rollback among actions of whose undone writes storage holds a file; of a retried write files count.
 
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT when a rollback does not parse.
@@ -58,8 +61,9 @@ def oldest_with_leftovers(storage: Storage, actions: Iterable[Instant]) -> str |
     undone = {one.requested: undone_instants(storage, Timeline((one,))) for one in actions if one.action == "rollback"}
     if not any(undone.values()):
         return None
-    stored = _instants_of_files(storage)
-    return min((requested for requested, writes in undone.items() if writes & stored), default=None)
+    completed = {one.requested for one in timeline.completed_data()}
+    left = (_instants_of_files(storage) & undone_writes(storage, configuration, timeline)) - completed
+    return min((requested for requested, writes in undone.items() if writes & left), default=None)
 
 
 def _instants_of_files(storage: Storage) -> frozenset[str]:
@@ -164,7 +168,7 @@ def actions_to_archive(
     free = [one for one in free if _is_unsaved(one.requested, saved, beyond=beyond)]
     leaving = free[: len(writes) - least]
     followers = _followers(timeline, leaving)
-    kept = oldest_with_leftovers(storage, followers)
+    kept = oldest_with_leftovers(storage, configuration, timeline, followers)
     following = [one for one in followers if kept is None or one.requested < kept]
     return tuple(sorted((*leaving, *following), key=lambda one: one.requested))
 

@@ -42,7 +42,7 @@ from hudi_spark.services.clustering_planning import (
     refuse_unclustered,
     sized,
 )
-from hudi_spark.services.compaction import stated_schemas, with_operation_field
+from hudi_spark.services.compaction import commits_before, stated_schemas, with_operation_field
 from hudi_spark.services.service import Attempt, ServicePlan
 from hudi_spark.table_state import (
     FileSlice,
@@ -455,15 +455,17 @@ class _Clustering:
     def run(self) -> Outcome:
         """Clauses: CL-005, CL-006."""
         refuse_unclustered(self.work.options)
-        state = state_of_table(self.work.storage, self.snapshot, self.work.options)
-        reading = reading_of(self.work, self.snapshot)
+        # The files bear the plan's instant, by which readers know their schema: that of the plan, whatever came since.
+        planned = replace(self.snapshot, commits=commits_before(self.snapshot, self.pending.requested))
+        state = state_of_table(self.work.storage, planned, self.work.options)
+        reading = reading_of(self.work, planned)
         rewriting = self._rewriting(state, reading.context.schema)
         inputs = inputs_of(self.plan, self.snapshot, self.pending.requested)
         attempt = Attempt(self.work, self.pending.action, self.pending.requested)
         with attempt.inflight():
             written = rewrite(self.work.executor, self.work.storage, inputs, reading, rewriting)
             replaced = self._replaced()
-            completion = self._completion(written, replaced)
+            completion = self._completion(written, replaced, stated_schemas(planned))
             completed = attempt.complete(self.snapshot, completion, self._check)
         stats = tuple(one.stat for one in written)
         return Outcome(self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced)
@@ -492,9 +494,11 @@ class _Clustering:
             found.setdefault(partition, []).append(file_id)
         return {partition: tuple(ids) for partition, ids in found.items()}
 
-    def _completion(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Completion:
+    def _completion(
+        self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]], stated: Mapping[str, str]
+    ) -> Completion:
         requested, stats = self.pending.requested, tuple(one.stat for one in written)
-        metadata = completed_metadata(_OPERATION.stored, stats, replaced, stated_schemas(self.snapshot))
+        metadata = completed_metadata(_OPERATION.stored, stats, replaced, dict(stated))
         content = metadata_content(self.snapshot.configuration, ACTION, metadata)
         finished = FinishedWrite(requested, ACTION, _OPERATION.stored, written, replaced)
         return Completion(finished, content, requested_as=self.pending.action)

@@ -119,13 +119,22 @@ def snapshot_of_plan(work: TableWork, snapshot: Snapshot, plan: CompactionPlan, 
     Clauses: CP-004, CP-005.
     """
     completions = completion_times(snapshot.timeline) if work.readings.log_order == "text" else {}
-    before = tuple(one for one in snapshot.commits if _precedes(one, requested))
-    known = frozenset(one.instant.requested for one in before)
+    before = commits_before(snapshot, requested)
+    known = frozenset(one.instant.requested for one in before if _precedes(one, requested))
     counted = replace(snapshot.visibility, visible=snapshot.visibility.visible & known)
-    # Archival may have taken all that stated the schema then; a later one has room for the same rows.
-    stating = before if stating_commit(before) is not None else snapshot.commits
     slices = tuple(slice_of(one, completions) for one in plan.operations)
-    return replace(snapshot, commits=stating, visibility=counted, slices=slices)
+    return replace(snapshot, commits=before, visibility=counted, slices=slices)
+
+
+def commits_before(snapshot: Snapshot, requested: str) -> tuple[Commit, ...]:
+    """The commits that had completed when a plan was made; all of them where none of those states the schema.
+
+    Archival may have taken all that stated it then; a later one has room for the same rows.
+
+    Clauses: CP-006, CL-004.
+    """
+    before = tuple(one for one in snapshot.commits if _precedes(one, requested))
+    return before if stating_commit(before) is not None else snapshot.commits
 
 
 def slice_of(operation: CompactionOperation, completions: Mapping[str, str]) -> FileSlice:

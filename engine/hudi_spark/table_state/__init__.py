@@ -40,6 +40,8 @@ from hudi_spark.table_state.history import (
     full_timeline,
     history_folder,
     identity_of,
+    retried,
+    undone_writes,
 )
 from hudi_spark.table_state.instants import EARLIEST, GivenInstants, InstantLike, instant_digits, timeline_zone
 from hudi_spark.table_state.listing import (
@@ -238,6 +240,7 @@ __all__ = [
     "refuse_foreign_slices",
     "refuse_no_instant",
     "replaced_groups",
+    "retried",
     "rollback_plan",
     "scan_logs",
     "slices_of_indexes",
@@ -249,6 +252,7 @@ __all__ = [
     "timeline_zone",
     "undone_instants",
     "undone_paths",
+    "undone_writes",
     "visibility",
     "why_lost",
     "writes_of_range",

@@ -25,9 +25,10 @@ from hudi_format.timeline.history import (
 )
 
 from hudi_spark.errors import HudiError, Reason
+from hudi_spark.table_state.commits import undone_instants
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.slicing import completion_times
-from hudi_spark.table_state.timeline import NO_TIME, ArchivedContent, Instant, Timeline, beside
+from hudi_spark.table_state.timeline import DATA_ACTIONS, NO_TIME, ArchivedContent, Instant, Timeline, beside
 
 _COMPLETED_NAMES: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 _LOG_NUMBER: Final = re.compile(r"\.archive\.(\d+)_")
@@ -130,6 +131,43 @@ def completions_of(
         return known
     archived = Timeline(archived_since(storage, configuration, min(missing)))
     return {**completion_times(archived), **known}
+
+
+def undone_writes(storage: Storage, configuration: TableConfiguration, timeline: Timeline) -> frozenset[str]:
+    """Instants that completed rollbacks and restores took off the timeline, but for those tried again since.
+
+    A service's plan stays when an attempt at it is rolled back. Where the next attempt completed and is archived, the
+    history alone says so; it is read only where a rollback is newer than the active timeline's first write, and what
+    it undid is older.
+
+    Raises:
+        FormatError, HudiError: as `archived_instants`.
+
+    Clauses: TL-017, TL-018, HS-001.
+
+    """
+    undone = undone_instants(storage, timeline)
+    first = timeline.start or timeline.first_write() or ""
+    older = {one for one in undone if one < first} - {one.requested for one in timeline.instants}
+    if not older:
+        return undone
+    return undone - (older & retried(storage, timeline, archived_since(storage, configuration, min(older))))
+
+
+def retried(storage: Storage, timeline: Timeline, archived: Iterable[Instant]) -> frozenset[str]:
+    """Archived writes that count whatever a rollback of a timeline says: it undid an earlier attempt.
+
+    A rollback undoes what has not completed, so that a write with a completed entry was tried again; a restore undoes
+    what has completed.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when a restore does not parse.
+
+    Clauses: TL-017.
+
+    """
+    completed = frozenset(one.requested for one in archived if one.is_completed and one.action in DATA_ACTIONS)
+    return completed - undone_instants(storage, Timeline(timeline.completed("restore")))
 
 
 def identity_of(instant: Instant) -> tuple[str, str]:

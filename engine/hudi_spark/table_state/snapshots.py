@@ -25,10 +25,15 @@ from hudi_spark.table_state.commits import (
     planned_paths,
     refuse_cleaned,
     replaced_groups,
-    undone_instants,
 )
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.history import archived_since, completions_of, full_timeline, has_completed_after
+from hudi_spark.table_state.history import (
+    archived_since,
+    completions_of,
+    full_timeline,
+    has_completed_after,
+    undone_writes,
+)
 from hudi_spark.table_state.instants import EARLIEST, as_of_time, is_open
 from hudi_spark.table_state.listing import STORAGE, FileListing, ListFiles, list_stored, read_anew, stored_files
 from hudi_spark.table_state.pending_plans import pending_compactions
@@ -131,7 +136,7 @@ def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     """
     configuration, timeline = table
     commits = load_commits(storage, timeline, time, axis)
-    undone = undone_instants(storage, timeline)
+    undone = undone_writes(storage, configuration, timeline)
     seen = visibility(timeline, time, axis, undone)
     # As released slices are formed of all that is committed by now, and time travel picks among them.
     counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
@@ -152,7 +157,7 @@ def committed_slices(storage: Storage) -> tuple[FileSlice, ...]:
     """
     configuration, timeline = load_table(storage)
     commits = load_commits(storage, timeline, None, "requested")
-    seen = visibility(timeline, None, "requested", undone_instants(storage, timeline))
+    seen = visibility(timeline, None, "requested", undone_writes(storage, configuration, timeline))
     listing = stored_files(storage)
     return _Slices(storage, configuration, timeline, commits, seen, seen, RELEASED, listing).every()
 

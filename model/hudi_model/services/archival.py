@@ -10,7 +10,7 @@ from hudi_model.services.cleaning import earliest_to_retain
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import RELEASED, ArchivedInstant, HistoryFile, Manifest, OpenTable, Table, open_table, view_at
 from hudi_model.time import InstantTime
-from hudi_model.timeline import WRITE_ACTIONS, completed_data, completion, entries_by_action
+from hudi_model.timeline import WRITE_ACTIONS, completed_data, completion, entries_by_action, is_committed
 
 Group = tuple[TimelineEntry, ...]
 RETAINED_MANIFESTS = 3
@@ -172,10 +172,11 @@ def unindexed(opened: OpenTable) -> InstantTime | None:
 
 
 def is_finished(one: Instant, opened: OpenTable) -> bool:
-    """Whether an action is a completed clean, or a completed rollback that left no file behind.
+    """Whether an action is a completed clean, or a completed rollback that left no file behind that does not count.
 
     Clauses: AR-004, AR-009.
     """
     undone = one.content.rolled_back if isinstance(one.content, RollbackMetadata) else ()
     found = one.action in (Action.CLEAN, Action.ROLLBACK) and one.state is State.COMPLETED
-    return found and not any(file.instant in undone for file in data_files(opened.state))
+    left = (file.instant for file in data_files(opened.state) if file.instant in undone)
+    return found and all(is_committed(opened.timeline, one) for one in left)

@@ -69,8 +69,7 @@ def is_due(view: View, requested: InstantTime, settings: plans.Settings) -> bool
     patience = dt.timedelta(seconds=number(settings, "hoodie.compact.inline.max.delta.seconds"))
     begin = max(last) if last else min(since, default=requested)
     # The first instant of a metadata table is no date.
-    late = "TIME" in name and moment_of(requested) - moment_of(begin) >= patience
-    return TRIGGERS[name](many, late)
+    return TRIGGERS[name](many, "TIME" in name and moment_of(requested) - moment_of(begin) >= patience)
 
 
 Slices: TypeAlias = tuple[FileSlice, ...]

@@ -1,6 +1,7 @@
 """Rules of the timeline, broken."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from hudi_model.actions import Action, CommitMetadata, Content, Instant, State, TimelineEntry
 from hudi_model.rejection import Rejection
@@ -116,6 +117,16 @@ def _damaged_commit_accepted(_: Function) -> Function:
 @mutant("rollback-forgotten-after-archival", "TL-017", "Old instants that were undone count.", "timeline.rolled_back")
 def _rollback_forgotten(_: Function) -> Function:
     return lambda _timeline: frozenset()
+
+
+@mutant(
+    "retried-writes-stay-undone",
+    "TL-017",
+    "A write that was tried again after a rollback no longer counts once it is archived.",
+    "timeline.rolled_back",
+)
+def _retried_writes_stay_undone(original: Function) -> Function:
+    return lambda timeline: original(replace(timeline, archived=frozenset()))
 
 
 @mutant("seconds-begin", "TM-002", "An instant of 14 digits is the first millisecond of its second.", "time.widen")

@@ -58,9 +58,10 @@ def renamed(case: WritingCase) -> None:
     """A column has another name, and its values under it, wherever they lie.
 
     Given rides of two cities, some updated.
-    When the rider's column is renamed and an update brings the new name; then logs are compacted, files clustered.
-    Then every row has its rider under the new name, also between two services; as of a time before, and in a range that
-    ends before, under the name of that time.
+    When the rider's column is renamed and an update brings the new name; then logs are compacted, files clustered, the
+    latter by a plan that is carried out when the column has been renamed once more.
+    Then every row has its rider under the new name, also between two services; as of a time before, that of the plan
+    too, and in a range that ends before, under the name of that time.
     """
     first = with_rides(case)
     change = _altered(case, {"change": "rename", "column": "rider", "to": "guest"})
@@ -72,9 +73,12 @@ def renamed(case: WritingCase) -> None:
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
         case.snapshot()
-    case.run("clustering", CLUSTERING_DUE)
+    planned = case.schedule("clustering", CLUSTERING_DUE)
+    _altered(case, {"change": "rename", "column": "guest", "to": "driver"})
+    case.execute(planned, CLUSTERING_DUE)
     case.state()
     case.past(first, change, written)
+    case.as_of(planned)
 
 
 @writing("altering/dropped_and_added", _SHAPES, "DM-020 DM-021", "columns-by-name")

@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import rides, second
+from hudi_conformance.corpus.writing.recipes.archivals import KEEPS, LAST_COMMIT
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Draft, WritingCase
@@ -101,14 +102,23 @@ def compaction_reverted(case: WritingCase) -> None:
     """An attempt at a compaction is rolled back, and its plan stays.
 
     Given a compaction whose process died, and logs that were written after its plan.
-    When the attempt is rolled back, and the plan is then carried out.
-    Then in between the compaction is requested again and those logs are read; afterwards all is in base files.
+    When the attempt is rolled back, the plan is then carried out, and later a clean and an archival run.
+    Then in between the compaction is requested again and those logs are read; afterwards all is in base files, which
+    count still when the compaction is archived and the rollback is not.
     """
     case.service("rollback", instant=second(3))
     case.state()
     execute(case, second(3))
     case.optimized()
     case.state()
+    for ts in (60, 70):
+        case.write("upsert", rides(ts, ("r01",)), configs=CONFIGS)
+    case.run("clean", {**CONFIGS, **LAST_COMMIT})
+    case.service("archive", {**CONFIGS, **KEEPS})
+    case.timeline()
+    case.snapshot()
+    case.slices()
+    case.shows("TL-017", kills="retried-writes-stay-undone")
 
 
 @writing(
