@@ -23,6 +23,7 @@ ARCHIVING: Final = {**VERSIONS, "hoodie.keep.min.commits": "2", "hoodie.keep.max
 REWRITTEN: Final = shapes(types=(COW,))
 GONE: Final = "RANGE_NOT_RETAINED"
 _MARK: Final = "_hoodie_is_deleted"
+_LOGS_DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 
 
 def rewritten(case: WritingCase) -> tuple[Done, ...]:
@@ -116,9 +117,9 @@ def pending_compaction(case: WritingCase) -> None:
 
     Given a compaction that has completed, logs on its slices, and a second compaction that waits.
     When the other city is overwritten, more writes come, a clean that keeps one commit is carried out and one that
-    keeps one version, and the compaction after them; then one more is planned, and a clean keeps one version.
-    Then until the second clean the write before the compaction is read as it was, the compaction finds its files, and
-    the table reads as before; to the last clean the slice that the plan reads is the one version.
+    keeps one version, and the compaction after them; the same beside one more compaction, and beside a log compaction.
+    Then until the second clean the write before the compaction is read as it was, the compactions find their files, also
+    those of a city that was overwritten, and the table reads as before; the slice that a plan reads is the one version.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -138,10 +139,17 @@ def pending_compaction(case: WritingCase) -> None:
     case.optimized()
     case.state()
     case.write("upsert", rides(70, ("r01", "r02")))
-    case.schedule("compaction", COMPACTION_DUE)
+    waiting = case.schedule("compaction", COMPACTION_DUE)
     case.write("upsert", rides(80, ("r01", "r02")))
     case.run("clean", VERSIONS)
     case.query("read_as_of", instant=before.bound, reject=GONE)
+    case.execute(waiting, COMPACTION_DUE)
+    for ts in (90, 100):
+        case.write("upsert", rides(ts, ("r12",)))
+    logs = case.schedule("logcompaction", _LOGS_DUE)
+    case.write("insert_overwrite", rides(110, ("r11",)))
+    case.run("clean", VERSIONS)
+    case.execute(logs, _LOGS_DUE)
     case.state()
 
 
