@@ -150,7 +150,10 @@ def whole_seconds(table: GoldenTable) -> None:
         _NUMBERS,
     )
     table.snapshot(
-        "lengths", "the newest file is that of the greatest text, not of the greatest number", "TM-001 RD-004", "oldest-base-file"
+        "lengths",
+        "the newest file is that of the greatest text, not of the greatest number",
+        "TM-001 RD-004",
+        "oldest-base-file",
     )
     for moment, name in ((second(2.9), "lengths-as-of-before"), (second(4), "lengths-as-of-the-end")):
         table.as_of(moment, name, "instants compare with the moment as texts", "TM-001 RD-010", _NUMBERS)

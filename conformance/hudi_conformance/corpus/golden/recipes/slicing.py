@@ -50,7 +50,7 @@ def overlapping(table: GoldenTable) -> None:
 
 @golden("v6/mor_twelve_log_versions", "Log versions are numbers: 10 comes after 9", merge_on_read(6, **_COMMIT_TIME))
 def twelve_versions(table: GoldenTable) -> None:
-    """Twelve updates of the same rides, each in the next log version of its slice; the last is of one ride, by two tasks."""
+    """Twelve updates of the same rides, each in the next log version of its slice; two tasks make the last."""
     table.insert(second(1), fleet(10))
     for number in range(11):
         table.upsert(second(2 + number), rides(20 + number, ("r01", "r12"), rider=f"version {number + 1}"))

@@ -118,8 +118,8 @@ def pending_compaction(case: WritingCase) -> None:
     Given a compaction that has completed, logs on its slices, and a second compaction that waits.
     When the other city is overwritten, more writes come, a clean that keeps one commit is carried out and one that
     keeps one version, and the compaction after them; the same beside one more compaction, and beside a log compaction.
-    Then until the second clean the write before the compaction is read as it was, the compactions find their files, also
-    those of a city that was overwritten, and the table reads as before; the slice that a plan reads is the one version.
+    Then until the second clean the write before the compaction is read as it was, the compactions find their files, of
+    a city that was overwritten too, and the table reads as before; the slice that a plan reads is the one version.
     """
     case.create()
     case.write("insert", fleet(10))
