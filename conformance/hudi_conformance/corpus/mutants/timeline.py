@@ -134,6 +134,11 @@ def _seconds_begin(_: Function) -> Function:
     return lambda instant: InstantTime(f"{instant}000" if len(instant) == SECONDS_DIGITS else instant)
 
 
+@mutant("instants-as-numbers", "TM-001", "Instants compare by the numbers that their digits are.", "time.compare")
+def _instants_as_numbers(_: Function) -> Function:
+    return lambda left, right: (int(left) > int(right)) - (int(left) < int(right))
+
+
 @mutant(
     "completed-before-its-request",
     "TL-011",

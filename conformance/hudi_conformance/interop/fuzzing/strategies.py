@@ -54,7 +54,7 @@ _SERVICES = 40
 _INLINE = 25
 _ALTERATIONS = 20
 _EVOLVING = 15
-_INTERRUPTIONS, _CHANGES = 12, 4
+_INTERRUPTIONS, _CHANGES, _UNLISTED = 12, 4, 8
 _STARTED, _STAGED = ("begin_write",), ("begin_write", "stage_write")
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
@@ -249,6 +249,7 @@ def _write_options(choices: Choices, chosen: Mapping[str, str]) -> dict[str, str
         "hoodie.rollback.using.markers": "false",
         "hoodie.archive.beyond.savepoint": "true",
         "hoodie.datasource.insert.dup.policy": choices.one(["drop", "fail"]),
+        "hoodie.datasource.write.insert.drop.duplicates": "true",
     }
     if chosen[SMALL_FILE_LIMIT] != "0":
         possible["hoodie.merge.allow.duplicate.on.inserts"] = "false"
@@ -351,6 +352,7 @@ class Writes:
             self.shape = replace(self.shape, version=int(drawn.operation.rpartition(" ")[2]))
         elif number and served and self._alters() and (altered := self._alteration()):
             drawn = replace(service_step(ALTER), parameters={"changes": [altered]})
+            self.served.wrote(number + 1, self.held, self.doubled)
         elif number and served and self.choices.chance(_SERVICES):
             drawn = drawn_service(self.choices, self.shape, self.served, indexes=self.limits.metadata_indexes)
             known = self.served.after(drawn)
@@ -414,10 +416,20 @@ class Writes:
         drawn = self.of_operation(self._operation(number))
         drawn = self._rearranged(drawn) if evolves else drawn
         self.served.wrote(number + 1, self.held, self.doubled)
+        drawn = self._unlisted(drawn)
         # A write that deletes begins a bucket with several blocks, or with none.
         marks = self._forms_are_free() and MARK in self.columns
         self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
+
+    def _unlisted(self, step: Step) -> Step:
+        """The same write, which now and then drops the metadata table; the next one makes it anew."""
+        listed = self.limits.metadata_indexes and self.shape.configs[METADATA] == "true"
+        used = self.shape.configs.get("hoodie.index.type") == "RECORD_INDEX" or self.served.plans
+        if not listed or used or self.served.pending or self.served.failed or not self.choices.chance(_UNLISTED):
+            return step
+        self.served.listed = False
+        return replace(step, configs={**step.configs, METADATA: "false"})
 
     def _rearranged(self, step: Step) -> Step:
         """The same rows without columns that nothing depends on, or with all in another order (DM-005)."""

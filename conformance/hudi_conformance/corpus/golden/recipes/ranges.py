@@ -8,6 +8,7 @@ from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
 
 _FEATURES = ("incremental",)
+_NUMBERS = "instants-as-numbers"
 
 
 def _times(table: GoldenTable) -> dict[int, str]:
@@ -124,12 +125,14 @@ def came_back(table: GoldenTable) -> None:
     _came_back(table)
 
 
-@golden("v6/cow_whole_seconds", "Questions name whole seconds, in version 6", copy_on_write(6), _FEATURES)
+@golden("v6/cow_whole_seconds", "Writes and questions name whole seconds, in version 6", copy_on_write(6), _FEATURES)
 def whole_seconds(table: GoldenTable) -> None:
-    """Three writes, the second in the middle of a second."""
-    table.insert(second(1), fleet(10))
+    """Writes with instants of 14, 17, 14 and 20 digits: the second in the middle of a second, the last two in one."""
+    seconds, longest = InstantTime(second(3)[:14]), InstantTime(f"{second(3.5)}001")
+    table.insert(InstantTime(second(1)[:14]), fleet(10))
     table.upsert(second(2.5), rides(20, ("r01", "r11")))
-    table.upsert(second(3), rides(30, ("r02",)))
+    table.upsert(seconds, rides(30, ("r01", "r02")))
+    table.upsert(longest, rides(40, ("r11", "r12")))
     table.incremental(
         "20250101000002",
         "20250101000003",
@@ -138,6 +141,22 @@ def whole_seconds(table: GoldenTable) -> None:
         "IN-002 TM-002 TL-013",
         "seconds-begin",
     )
+    table.incremental(
+        second(2.5),
+        second(4),
+        "lengths-in-a-range",
+        "instants of 14 and 20 digits compare with the bounds as texts",
+        "TM-001 IN-003",
+        _NUMBERS,
+    )
+    table.snapshot(
+        "lengths",
+        "the newest file is that of the greatest text, not of the greatest number",
+        "TM-001 RD-004",
+        "oldest-base-file",
+    )
+    for moment, name in ((second(2.9), "lengths-as-of-before"), (second(4), "lengths-as-of-the-end")):
+        table.as_of(moment, name, "instants compare with the moment as texts", "TM-001 RD-010", _NUMBERS)
 
 
 @golden(

@@ -7,6 +7,7 @@ from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import KEYS, Row, fleet, ride, rides, second
 from hudi_conformance.corpus.golden.usual import check
+from hudi_conformance.corpus.golden.writer import Written
 
 _COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
 
@@ -49,11 +50,22 @@ def overlapping(table: GoldenTable) -> None:
 
 @golden("v6/mor_twelve_log_versions", "Log versions are numbers: 10 comes after 9", merge_on_read(6, **_COMMIT_TIME))
 def twelve_versions(table: GoldenTable) -> None:
-    """Twelve updates of the same rides, each in the next log version of its slice."""
+    """Twelve updates of the same rides, each in the next log version of its slice; two tasks make the last."""
     table.insert(second(1), fleet(10))
-    for number in range(12):
+    for number in range(11):
         table.upsert(second(2 + number), rides(20 + number, ("r01", "r12"), rider=f"version {number + 1}"))
-    table.snapshot("snapshot", "the twelfth update stands", "RD-006 RD-007", "log-order-by-text log-order-reversed")
+    at, written, group = second(13), Written(), table.home(ride("r01", 31))
+    for token, rider in (("9-0-1", "version 12"), ("10-0-1", "overtaken")):
+        table.log_versions[group, second(1)] = 11
+        block = table.data_block(group, at, [ride("r01", 31, rider=rider)])
+        written += table.log_file(group, at, block, token=token)
+    table.finish(at, written, "UPSERT")
+    table.snapshot(
+        "snapshot",
+        "the twelfth update stands; of two logs of one version that whose token is the greater text is merged last",
+        "RD-006 RD-007",
+        "log-order-by-text log-order-reversed",
+    )
     table.as_of(second(10), "as-of-ninth", "the ninth update stands", "RD-010 LF-016", "as-of-exclusive")
     table.as_of(second(9.5), "as-of-eighth", "the eighth update stands", "LF-016", "as-of-ignores-blocks")
     table.slices("slices", "the log files stand in the order of their versions", "RD-007", "log-order-by-text")

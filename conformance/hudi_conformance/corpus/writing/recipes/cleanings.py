@@ -23,6 +23,7 @@ ARCHIVING: Final = {**VERSIONS, "hoodie.keep.min.commits": "2", "hoodie.keep.max
 REWRITTEN: Final = shapes(types=(COW,))
 GONE: Final = "RANGE_NOT_RETAINED"
 _MARK: Final = "_hoodie_is_deleted"
+_LOGS_DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 
 
 def rewritten(case: WritingCase) -> tuple[Done, ...]:
@@ -116,9 +117,9 @@ def pending_compaction(case: WritingCase) -> None:
 
     Given a compaction that has completed, logs on its slices, and a second compaction that waits.
     When the other city is overwritten, more writes come, a clean that keeps one commit is carried out and one that
-    keeps one version, and the compaction after them.
-    Then until the second clean the write before the compaction is read as it was, the compaction finds its files, and
-    the table reads as before.
+    keeps one version, and the compaction after them; the same beside one more compaction, and beside a log compaction.
+    Then until the second clean the write before the compaction is read as it was, the compactions find their files, of
+    a city that was overwritten too, and the table reads as before; the slice that a plan reads is the one version.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -136,6 +137,19 @@ def pending_compaction(case: WritingCase) -> None:
     case.state()
     case.execute(waiting, COMPACTION_DUE)
     case.optimized()
+    case.state()
+    case.write("upsert", rides(70, ("r01", "r02")))
+    waiting = case.schedule("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(80, ("r01", "r02")))
+    case.run("clean", VERSIONS)
+    case.query("read_as_of", instant=before.bound, reject=GONE)
+    case.execute(waiting, COMPACTION_DUE)
+    for ts in (90, 100):
+        case.write("upsert", rides(ts, ("r12",)))
+    logs = case.schedule("logcompaction", _LOGS_DUE)
+    case.write("insert_overwrite", rides(110, ("r11",)))
+    case.run("clean", VERSIONS)
+    case.execute(logs, _LOGS_DUE)
     case.state()
 
 
@@ -179,16 +193,19 @@ def replaced_groups(case: WritingCase) -> None:
 
     Given a commit, a city overwritten, and one more commit.
     When a clean keeps two commits, which read the old groups still, and a later one keeps the last two.
-    Then the first clean has nothing to do, and the old groups are gone after the second.
+    Then the first clean has nothing to do; one that keeps the overwrite as its oldest commit leaves the old groups, so
+    that a range up to the write before it is answered; and they are gone after the last.
     """
     case.create()
-    case.write("insert", fleet(10))
+    first = case.write("insert", fleet(10))
     second = case.write("upsert", rides(20, ("r01", "r11")))
     case.write("insert_overwrite", rides(30, ("r11", "r12")))
     keeping = {**COMMITS, **ALL_LOOKED_AT}
     case.schedule("clean", keeping)
     case.query("read_as_of", instant=second.bound)
     case.write("upsert", rides(40, ("r01",)))
+    case.run("clean", keeping)
+    case.incremental(first, second)
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", keeping)
     case.query("read_as_of", instant=second.requested, reject=GONE)
@@ -410,9 +427,9 @@ def older_pending_write(case: WritingCase) -> None:
     """A clean retains what is needed as of the write before one that is still pending.
 
     Given three commits, a writer that has begun an update of one city, and three commits of the other city since.
-    When a clean keeps one commit, the writer completes, another commit comes, and a clean keeps one commit again.
-    Then the third commit and those since are read as they were at first, and the first is refused; afterwards the
-    third is refused too.
+    When a clean keeps one commit, the writer completes, another commit comes, and a clean keeps two commits.
+    Then the third commit and those since are read as they were at first, and the first is refused; afterwards those two
+    are kept that were requested last, though the slow one completed after the first of them, and no earlier one.
     """
     case.create()
     first, _, third = case.write("insert", fleet(10)), *(case.write("upsert", rides(ts, ("r11",))) for ts in (15, 20))
@@ -426,9 +443,10 @@ def older_pending_write(case: WritingCase) -> None:
     case.stage("slow")
     case.commit("slow")
     case.write("upsert", rides(60, ("r11",)))
-    case.run("clean", LAST_COMMIT)
+    case.run("clean", COMMITS)
     case.state()
-    case.query("read_as_of", instant=third.requested, reject=GONE)
+    case.as_of(since[-1])
+    case.query("read_as_of", instant=since[-2].requested, reject=GONE)
 
 
 @writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")

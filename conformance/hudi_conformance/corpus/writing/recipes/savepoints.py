@@ -2,9 +2,9 @@
 
 from hudi_conformance.corpus.golden.rides import ride, rides
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
-from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.recipes.single_writes import BUCKETS, with_rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
 
 _CLEANS = {"hoodie.clean.commits.retained": "1", "hoodie.clean.trigger.max.commits": "1"}
@@ -88,11 +88,16 @@ def restore_with_a_planned_compaction(case: WritingCase) -> None:
     case.state()
 
 
-@writing("savepoints/keeps_files", shapes(), "SR-002", "savepoint-keeps-nothing")
+@writing(
+    "savepoints/keeps_files",
+    (*shapes(), *shapes((8, 9), (MOR,), {**ALONE, **BUCKETS}, label="buckets")),
+    "SR-002 CN-008",
+    "savepoint-keeps-nothing",
+)
 def keeps_files(case: WritingCase) -> None:
     """What a savepoint names the cleaner keeps.
 
-    Given rides whose first state was saved, and that were changed twice since.
+    Given rides whose first state was saved, in buckets in logs alone, and that were changed twice since.
     When the table is cleaned as far as one commit, and restored.
     Then the saved rows are there, for their files were kept.
     """
