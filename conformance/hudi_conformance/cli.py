@@ -101,7 +101,7 @@ def run(
     ] = None,
     limit: _Limit = 60.0,
 ) -> None:
-    """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
+    """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 no case was carried out."""
     from hudi_conformance.runner.console import console
     from hudi_conformance.runner.scores import Requirements
     from hudi_conformance.runner.suite import SuiteOptions, run_suite
@@ -196,7 +196,7 @@ def lint_adapter(
 
 @app.command()
 def smoke(adapter: _Adapter, limit: _Limit = 60.0) -> None:
-    """Check a new adapter against the protocol and tell the first violation."""
+    """Check a new adapter against the protocol; print the first violation."""
     from hudi_conformance.runner.console import console
     from hudi_conformance.runner.smoke import smoke as check
 

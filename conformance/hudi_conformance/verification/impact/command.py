@@ -52,7 +52,7 @@ class Scope:
 def show_impact(
     start: Path, revision: str, scope: Scope, out: Console, html: Path | None = None, *, as_json: bool = False
 ) -> int:
-    """Compare and tell: exit 0 where nothing gives another result, 1 where something does, 2 where none can tell."""
+    """Compare: exit 0 where nothing gives another result, 1 where something does, 2 where they cannot be compared."""
     try:
         tree = working_tree(start, fresh=scope.fresh)
         with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
