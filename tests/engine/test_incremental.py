@@ -263,3 +263,22 @@ def test_a_range_of_services_alone_is_empty_also_where_its_slices_were_cleaned(t
     begin, end = (one.completed or one.requested for one in (before, compacted))
     assert read_incremental(table.path, begin, end).num_rows == 0
     assert read_incremental(table.path, end).num_rows == 4
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_a_range_of_services_that_begins_at_a_saved_write_is_empty_whatever_was_cleaned(tmp_path: Path, version: int):
+    """A saved write may stand before a gap; where no file is from before the others, nothing is missing."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", version, configs=WITHOUT_METADATA)
+    before = table.write("insert", rows(range(4)))
+    services = TableServices(table.writer())
+    services.savepoint(before.requested)
+    clustered = services.run("clustering", {"hoodie.clustering.inline.max.commits": "1"})
+    assert clustered is not None
+    table.write("upsert", rows(range(4), ts=2, price=2.0))
+    services.run("compaction", COMPACTED)
+    table.write("upsert", rows(range(4), ts=3, price=3.0))
+    services.run("compaction", COMPACTED)
+    assert services.clean(LAST_VERSION) is not None
+    begin, end = (one.completed or one.requested for one in (before, clustered))
+    assert read_incremental(table.path, begin, end).num_rows == 0
+    assert read_incremental(table.path, end).num_rows == 4

@@ -28,6 +28,7 @@ from hudi_spark.table_state import (
     WritesOfRange,
     commits_of,
     flag,
+    list_file_groups,
     lister,
     load_table,
     refuse_cleaned,
@@ -133,16 +134,30 @@ def _state_at_end(  # noqa: PLR0917 - a state is reported by all of them
 
     Which they are is reported by the range's commits, services among them; where one of those is not known, every group
     may be touched. What a clean took of those is unknown as well: that it kept less than the end of the range needs is
-    enough to refuse then. A range from the beginning on has no such commit unless files of one are there.
+    enough to refuse then. No range has such a commit unless files of one are there.
 
     Clauses: IN-007.
     """
     end = writes.range.end
-    touched = _touched(commits, writes)
+    unknown = writes.reaches_unknown and _has_unknown_files(storage, writes, listing)
+    touched = None if unknown else _touched(commits, writes)
     found = snapshot_at(storage, table, query.readings, end, "completed", touched, listing=listing)
     if touched is None and (commits is None or _holds_unknown(found, writes)):
         refuse_cleaned(storage, table[1], end)
     return found
+
+
+def _has_unknown_files(storage: Storage, writes: WritesOfRange, listing: FileListing) -> bool:
+    """Whether there are files of writes from before all that a timeline records.
+
+    A range that begins at a write that a savepoint keeps may reach such writes, and hardly ever does.
+
+    Clauses: IN-007, TL-018.
+    """
+    groups = list_file_groups(storage, listing).values()
+    found = {one.name.instant for group in groups for one in group.base_files}
+    found |= {one.name.instant for group in groups for one in group.log_files}
+    return any(writes.oldest is None or one < writes.oldest for one in found - writes.known)
 
 
 def _holds_unknown(snapshot: Snapshot, writes: WritesOfRange) -> bool:
@@ -156,7 +171,7 @@ def _holds_unknown(snapshot: Snapshot, writes: WritesOfRange) -> bool:
 def _touched(commits: tuple[Commit, ...] | None, writes: WritesOfRange) -> frozenset[GroupId] | None:
     if writes.range.is_empty:
         return frozenset()
-    if commits is None or writes.reaches_unknown:
+    if commits is None:
         return None
     if all(commit.is_service for commit in commits):
         return frozenset()

@@ -335,19 +335,23 @@ def behind_the_archive(case: WritingCase) -> None:
     case.query("read_as_of", instant=fourth.bound)
 
 
-@writing("cleaning/ranges", REWRITTEN, "IN-007 RD-014", "ranges-end-with-what-is-retained")
+@writing("cleaning/ranges", REWRITTEN, "IN-005 IN-007 RD-014", "ranges-end-with-what-is-retained")
 def ranges(case: WritingCase) -> None:
-    """A range is answered as long as the state at its end is there, whatever moment a clean kept.
+    """A range is answered as long as the state at its end is there, or only services completed in it.
 
-    Given a city of one write, and another one that three later writes changed.
+    Given a saved write to a city, a clustering of it, and four writes that changed it and another city.
     When a clean keeps one commit.
-    Then the changes until the first write are answered, and those until the second, whose file is gone, are refused.
+    Then the changes until the first write are answered, the clustering, whose file is gone, brought none, and those
+    until the second write, whose file is gone, are refused.
     """
     case.create()
     first = case.write("insert", rides(10, ("r11", "r12")))
-    second, *_ = (case.write("upsert", rides(ts, ("r01", "r02"))) for ts in (20, 30, 40, 50))
+    case.service("savepoint", instant=first.requested)
+    clustered = case.run("clustering", CLUSTERING_DUE)
+    second, *_ = (case.write("upsert", rides(ts, ("r01", "r02", "r11"))) for ts in (20, 30, 40, 50))
     case.run("clean", LAST_COMMIT)
     case.incremental(None, first)
+    case.incremental(first, clustered)
     case.query("read_incremental", begin="earliest", end=second.bound, reject=GONE)
     case.incremental(first)
 
