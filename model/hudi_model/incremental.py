@@ -28,7 +28,7 @@ from hudi_model.queries import Answer, Selection, is_own_column, query_instant, 
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import groups_of, inner_path, removed_files
-from hudi_model.schemas import KEEPS_SCHEMA, schema_of, table_schema
+from hudi_model.schemas import KEEPS_SCHEMA, schema_of, stored_columns, table_schema
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
@@ -354,7 +354,7 @@ def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Read
     Clauses: CD-003, CD-005, CD-006.
     """
     logged = {
-        group: tuple(in_columns(one, write, schema) for one in found)
+        group: tuple(in_columns(opened, one, write, schema) for one in found)
         for group, found in logged_changes(opened, write).items()
     }
     touched = groups_of(commit_metadata(write))
@@ -446,14 +446,15 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
     return logged
 
 
-def in_columns(change: CdcRecord, write: Instant, schema: Schema) -> CdcRecord:
-    """A logged change whose images have the table's columns; they were logged in those that the write states.
+def in_columns(opened: OpenTable, change: CdcRecord, write: Instant, schema: Schema) -> CdcRecord:
+    """A logged change whose images have the table's columns; they were logged in those of the write, with their ids.
 
     Raises: SCHEMA_INCOMPATIBLE.
 
     Clauses: CD-003, DM-004, DM-021.
     """
-    stored = schema_of(write) if commit_metadata(write).schema else None
+    own = schema_of(write) if commit_metadata(write).schema else None
+    stored = stored_columns(opened, own, write.requested)
     before, after = (
         conform((image,), schema, "change feed", stored)[0] if image else None
         for image in (change.before, change.after)

@@ -310,3 +310,18 @@ def test_logged_images_keep_their_columns_where_a_name_is_used_again(tmp_path: P
     changes = read_changes(tmp_path, "earliest").to_pylist()
     images = [(one["op"], *(image and image["b"] for image in (one["before"], one["after"]))) for one in changes]
     assert images == [("i", None, "a1"), ("u", "a1", "a2")]
+
+
+@pytest.mark.parametrize("change", [{"change": "drop", "column": "a"}, {"change": "rename", "column": "a", "to": "b"}])
+def test_a_clean_removes_statistics_of_columns_that_are_no_more(tmp_path: Path, change: dict[str, str]):
+    """They lie under the name that the column had when the cleaned file was written."""
+    columns = pa.schema([("id", pa.string()), ("a", pa.int64())])
+    create_arrow(tmp_path, TableDefinition(name="t", schema=columns, record_key=("id",)))
+    indexed = {"hoodie__metadata__enable": "true", "hoodie__metadata__index__column__stats__enable": "true"}
+    for now in (100, 200):
+        given = pa.table({"id": ["k"], "a": [now]}, schema=columns)
+        writer_of(tmp_path, now, **indexed).write(WriteRequest("upsert", given))
+    TableActions(writer_of(tmp_path, 300, **indexed)).alter_schema(changes_of([change]))
+    TableServices(writer_of(tmp_path, 400, **indexed)).run("clean", {"hoodie.clean.commits.retained": "1"})
+    assert len(list(tmp_path.glob("*.parquet"))) == 1
+    assert check_table(tmp_path, deep=True) == ()

@@ -34,7 +34,7 @@ from hudi_spark.metadata.files_index import completed_files, data_file, files_af
 from hudi_spark.metadata.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.metadata.layout import FIRST_WITH_COMPLETION_TIMES, MetadataLayout, indexes_of, read_definitions
 from hudi_spark.read import TaskIdentity
-from hudi_spark.schema import WriterState
+from hudi_spark.schema import WriterState, column_ids
 from hudi_spark.table_state import Commit, read_log
 
 FileKey = tuple[str, str]
@@ -219,7 +219,7 @@ class ColumnStatistics:
         del partition
         plan = planned(keeping)
         by_file = written_statistics(keeping, write, plan)
-        gone = tuple(_gone(write, plan))
+        gone = tuple(_gone(write, plan, keeping))
         if len(by_file) * len(plan.columns) <= _MOST_BY_THE_DRIVER:
             records = (record for (within, _), each in by_file.items() for record in records_of(within, each))
             return IndexChanges(tuple(records), gone)
@@ -283,15 +283,25 @@ def _statistics_of(written: WrittenFile) -> tuple[ColumnStats, ...]:
     return tuple(one if one.file_name == name else replace(one, file_name=name) for one in written.column_stats)
 
 
-def _gone(write: FinishedWrite, plan: StatisticsPlan) -> Iterable[str]:
+def _gone(write: FinishedWrite, plan: StatisticsPlan, keeping: Keeping) -> Iterable[str]:
+    """Keys of a clean's files: also of columns that were dropped since, or have another name.
+
+    Clauses: MT-011, DM-021.
+    """
     if write.action != "clean":
         return ()
     return (
-        column_stats_key(column.name, partition, name)
+        column_stats_key(column, partition, name)
+        for column in _names_until_now(plan, keeping)
         for partition, names in write.deleted.items()
         for name in names
-        for column in plan.columns
     )
+
+
+def _names_until_now(plan: StatisticsPlan, keeping: Keeping) -> Iterable[str]:
+    known = column_ids(keeping.storage, keeping.state.snapshot)
+    before = [one.name for schema in known.kept for one in schema.fields] if known else []
+    return dict.fromkeys((*(column.name for column in plan.columns), *before, *keeping.state.options.names(_COLUMNS)))
 
 
 def _recorded_entries(

@@ -11,8 +11,8 @@ from hudi_conformance.corpus.writing.recipes.kept_indexes import indexed
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.recipes.typed_tables import KEPT
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import MOR, shapes
-from hudi_conformance.corpus.writing.steps import Done, WritingCase
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _REFUSED: Final = "SCHEMA_INCOMPATIBLE"
 _SHAPES: Final = shapes((6, 9))
@@ -81,18 +81,28 @@ def renamed(case: WritingCase) -> None:
     case.as_of(planned)
 
 
-@writing("altering/dropped_and_added", _SHAPES, "DM-020 DM-021", "columns-by-name")
+_FEEDS: Final = shapes((6, 9), (COW,), properties={"hoodie.table.cdc.enabled": "true"}, label="feed")
+
+
+@writing("altering/dropped_and_added", (*_SHAPES, *_FEEDS), "DM-020 DM-021 CD-002", "columns-by-name")
 def dropped_and_added(case: WritingCase) -> None:
     """A column that is dropped and added again shows none of its old values.
 
     Given rides of two cities, some updated.
-    When the riders' column is dropped, an update comes without it, and a column of the same name is added.
-    Then riders are null but where they were written since; as of a time before they are as they were.
+    When the riders' column is dropped, an update comes without it, and a column of the same name is added; in a table
+    with a change feed another column then gets the name of the dropped one.
+    Then riders are null but where they were written since; as of a time before they are as they were. In the change
+    feed, images of rows have in each column what was written to it, not to others of its name.
     """
+    feed = bool(case.shape.label)
+    if feed:
+        case.schema = only(RIDES, ("id", "city", "ts", "rider", "paid", "ratio"))
+    left = tuple((one.name, one.type) for one in case.schema.fields if one.name != "rider")
     first = with_rides(case)
+    if feed:
+        case.write("upsert", [ride("r01", 20, rider="logged"), ride("r11", 20, rider="logged")])
     _altered(case, {"change": "drop", "column": "rider"})
     case.snapshot()
-    left = [one for one in _columns() if one[0] != "rider"]
     case.write("upsert", [ride("r01", 30)], schema=_schema(*left))
     case.state()
     _altered(case, {"change": "add", "column": "rider", "type": "string"})
@@ -101,6 +111,15 @@ def dropped_and_added(case: WritingCase) -> None:
     case.state()
     case.filtered(["rider", "=", "new"])
     case.past(first, written)
+    if feed:
+        case.changes(None)
+        _altered(case, {"change": "add", "column": "guest", "type": "string"})
+        both = _schema(*left, ("rider", "string"), ("guest", "string"))
+        case.write("upsert", [ride("r01", 50, rider="old", guest="é")], schema=both)
+        _altered(case, {"change": "drop", "column": "rider"})
+        _altered(case, {"change": "rename", "column": "guest", "to": "rider"})
+        case.snapshot()
+        case.changes(None)
 
 
 _SEATS: Final = _schema(*_columns(), ("seats", "int32"), ("share", "float32"), ("number", "string"))
