@@ -1,9 +1,12 @@
 """What a change moves is reported, also that it moves nothing; what cannot be compared is reported in one line."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,8 @@ from hudi_conformance.verification.impact.functions import (
     skeleton_of,
 )
 from hudi_conformance.verification.impact.modules import changed_runs
+from hudi_conformance.verification.impact.one_side import REACHED, Recording, begin, reached
+from hudi_conformance.verification.impact.sides import PROGRAM
 from hudi_conformance.verification.impact.touching import changed_modules
 from typer.testing import CliRunner
 
@@ -85,6 +90,32 @@ def test_a_result_is_asked_again_where_more_than_the_bodies_of_functions_differs
     before, after = tree_with(tmp_path / "before", RULE), tree_with(tmp_path / "after", text)
 
     assert (skeleton_of(before) != skeleton_of(after)) == other
+
+
+def test_an_import_that_fails_forgets_nothing_of_what_ran_before(tmp_path: Path):
+    """Else a result would be kept with less than it reached, and would serve after a change of the rest."""
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_that_name\n", encoding="utf-8")
+    begin()
+    REACHED.add("hudi_model.rules.stated")
+    spec = spec_from_file_location("broken", broken, loader=Recording("broken", str(broken)))
+    assert spec
+    with pytest.raises(ImportError):
+        Recording("broken", str(broken)).exec_module(module_from_spec(spec))
+    assert "hudi_model.rules.stated" in reached()
+
+
+def test_a_side_finds_no_module_beside_the_program_that_asks_it(tmp_path: Path):
+    """On every Python that is supported: an option for that is known to the newer ones only."""
+    (tmp_path / "hudi_model").mkdir()
+    (tmp_path / "hudi_model" / "__init__.py").write_text("import sys\nprint(*sys.path, sep='\\n')\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM)], env=environment, input="{}", capture_output=True, text=True, check=True
+    )
+    found = done.stdout.splitlines()
+    assert str(tmp_path) in found
+    assert str(PROGRAM.parent) not in found
 
 
 def test_a_function_stands_for_the_clauses_of_its_mutants():

@@ -106,27 +106,52 @@ def test_an_archival_may_crash_before_any_effect(tmp_path: Path, version: int):
     assert died > 8
 
 
-@VERSIONS
-def test_a_compaction_tried_again_after_a_rollback_counts_when_it_is_archived(tmp_path: Path, version: int):
-    """The rollback of the first attempt is newer than the compaction, so it stays; it says nothing of the second."""
-    table = Undoable(tmp_path, version, "MERGE_ON_READ", WITHOUT_METADATA)
+def retried(path: Path, version: int) -> Undoable:
+    """A table with a compaction of which an attempt was rolled back, later writes, and a clean."""
+    table = Undoable(path, version, "MERGE_ON_READ", WITHOUT_METADATA)
     requested = table.services().schedule("compaction", COMPACT_NOW)
     assert requested is not None
-    folder = load_table(LocalStorage(tmp_path))[0].timeline_folder
-    (tmp_path / folder / f"{requested}.compaction.inflight").write_bytes(b"")
+    folder = load_table(LocalStorage(path))[0].timeline_folder
+    (path / folder / f"{requested}.compaction.inflight").write_bytes(b"")
     table.services().rollback(requested)
     table.services().execute(requested)
     for n in range(4):
         table.write("upsert", rows([0], ts=10 + n, price=3.0))
     table.services().clean(SOON)
+    return table
+
+
+@VERSIONS
+def test_a_compaction_tried_again_after_a_rollback_counts_when_it_is_archived(tmp_path: Path, version: int):
+    """The rollback of the first attempt is newer than the compaction, so it stays; it says nothing of the second."""
+    table = retried(tmp_path, version)
+    (requested,) = [one.requested for one in table.actions("commit")]
     before, leaving = table.found(), []
-    for least in (3, 1):
+    for least in (4, 1):
         kept = {"hoodie.keep.min.commits": str(least), "hoodie.keep.max.commits": str(least + 1)}
         leaving.append(table.services().archive({**SOON, **kept}))
+        assert bool(table.actions("rollback")) == (least > 1)
         assert table.found() == before
         assert check_table(table.path, deep=True) == ()
     assert requested in leaving[0]
     assert not table.actions("rollback")
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_file_whose_name_bounds_nothing_is_not_passed_over(tmp_path: Path, version: int):
+    """An upgrade names a file after its first and its last row, which may stand in no order."""
+    table = retried(tmp_path, version)
+    before = table.found()
+    assert table.services().archive({**SOON, "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5"})
+    assert table.actions("rollback")
+    folder = tmp_path / ".hoodie" / "timeline" / "history"
+    (manifest,) = folder.glob("manifest_*")
+    for file in list(folder.glob("*.parquet")):
+        least, greatest, level = file.name.split("_")
+        swapped = f"{greatest}_{least}_{level}"
+        file.rename(folder / swapped)
+        manifest.write_text(manifest.read_text(encoding="utf-8").replace(file.name, swapped), encoding="utf-8")
+    assert table.found() == before
 
 
 def rows_of_history(table: Written) -> int:

@@ -307,6 +307,9 @@ def test_logged_images_keep_their_columns_where_a_name_is_used_again(tmp_path: P
         writer_of(tmp_path, now).write(WriteRequest("upsert", given))
     alter(tmp_path, {"change": "drop", "column": "b"}, now=300)
     alter(tmp_path, {"change": "rename", "column": "a", "to": "b"}, now=400)
+    for log in tmp_path.rglob("*.cdc"):
+        # A block's own time is nothing that changes are read by: here it is no time.
+        log.write_bytes(log.read_bytes().replace(tick(200).encode(), b"x" * len(tick(200))))
     changes = read_changes(tmp_path, "earliest").to_pylist()
     images = [(one["op"], *(image and image["b"] for image in (one["before"], one["after"]))) for one in changes]
     assert images == [("i", None, "a1"), ("u", "a1", "a2")]

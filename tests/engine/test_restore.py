@@ -17,10 +17,16 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
+from hudi_spark.testing import InProcess, WriteRequest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rollback_tables import KINDS, SOAK, Undoable, rows, stopped
 
+TOGETHER = {
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+}
 LATER = (
     "upsert",
     "delete",
@@ -250,6 +256,27 @@ def test_there_is_no_way_back_to_what_a_clean_took(tmp_path: Path):
     files = table.files()
     with pytest.raises(HudiError, match="a clean deleted") as refused:
         table.services().restore(table.second)
+    assert refused.value.reason == Reason.RANGE_NOT_RETAINED
+    assert table.files() == files
+
+
+def test_there_is_no_way_back_past_an_archived_write_that_completed_late(tmp_path: Path):
+    """It was requested before the write to go back to, and is archived while that one is not; its rows came after."""
+    table = Undoable(tmp_path, 9, "MERGE_ON_READ", {"hoodie.metadata.enable": "false", **TOGETHER})
+    request = WriteRequest("upsert", rows([101], 9, 9.0))
+    late = table.writer(executor=InProcess()).begin(request)
+    late.stage(request)
+    target = table.write("upsert", rows([1], 5, 5.0)).requested
+    late.commit()
+    for n in range(4):
+        table.write("upsert", rows([0], 20 + n))
+    kept = {"hoodie.keep.min.commits": "5", "hoodie.keep.max.commits": "6", "hoodie.clean.commits.retained": "2"}
+    left = table.services().archive({**kept, "hoodie.compact.inline.max.delta.commits": "1"})
+    assert late.requested in left
+    assert target not in left
+    files = table.files()
+    with pytest.raises(HudiError, match="has been archived") as refused:
+        table.services().restore(target)
     assert refused.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.files() == files
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, read_blocks
+from hudi_format.log.blocks import BlockType, CorruptBlock, read_blocks
 from hudi_format.log.changes import decode_changes
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
@@ -142,9 +142,9 @@ class LoggedChanges:
 
 
 def read_logged(
-    storage: Storage, files: Sequence[str], columns: pa.Schema, places: SliceColumns = BY_NAME
+    storage: Storage, files: Sequence[str], place: Callable[[pa.Table, str], pa.Table]
 ) -> tuple[tuple[LoggedChanges, ...], tuple[SkippedBytes, ...]]:
-    """The changes in change logs, in order, and the bytes that are no blocks; `places`: of their columns.
+    """The changes in change logs, in order, and the bytes that are no blocks; `place` brings images into columns.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for a block that does not decode.
@@ -160,26 +160,19 @@ def read_logged(
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.CDC_DATA:
-                place = partial(places.conform, schema=columns, file=file, instant=_written_at(block, file))
-                changes.append(LoggedChanges(pa.table(dict(_columns(decode_changes(block, file), place)))))
+                changes.append(LoggedChanges(pa.table(dict(_columns(decode_changes(block, file), place, file)))))
     return tuple(changes), tuple(skipped)
 
 
-def _written_at(block: RawBlock, file: str) -> str:
-    """The instant of the write that logged a block; where its header has none, that in the file's name."""
-    named = parse_data_file_name(file.rpartition("/")[2])
-    return block.header.get(HeaderKey.INSTANT_TIME) or (named.instant if named else "0")
-
-
 def _columns(
-    changes: pa.Table, place: Callable[[pa.Table], pa.Table]
+    changes: pa.Table, place: Callable[[pa.Table, str], pa.Table], file: str
 ) -> Iterator[tuple[str, pa.ChunkedArray | pa.Array]]:
     for name in changes.column_names:
         column = changes.column(name)
-        yield name, _in_columns(column, place) if pa.types.is_struct(column.type) else column
+        yield name, _in_columns(column, place, file) if pa.types.is_struct(column.type) else column
 
 
-def _in_columns(images: pa.ChunkedArray, place: Callable[[pa.Table], pa.Table]) -> pa.StructArray:
+def _in_columns(images: pa.ChunkedArray, place: Callable[[pa.Table, str], pa.Table], file: str) -> pa.StructArray:
     """Images, written in the columns of their time, in those that the table has now.
 
     Clauses: CD-002, DM-004, DM-021.
@@ -187,7 +180,7 @@ def _in_columns(images: pa.ChunkedArray, place: Callable[[pa.Table], pa.Table]) 
     whole = images.combine_chunks()
     parts = [pc.struct_field(whole, [index]) for index in range(whole.type.num_fields)]
     table = pa.table(parts, names=[field.name for field in whole.type])
-    return struct_of(place(table), pc.is_null(whole))
+    return struct_of(place(table, file), pc.is_null(whole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,13 +417,18 @@ class _ChangeRows:
 
     def _logged(self, step: ChangeStep) -> Iterator[pa.Table]:
         """Clauses: CD-003, CD-008."""
-        changes, skipped = read_logged(self._task.storage, step.logs, self._task.columns, self._task.places)
+        # Images have the columns of the write that logged them, whatever a block says of its time.
+        place = partial(self._placed, step.instant)
+        changes, skipped = read_logged(self._task.storage, step.logs, place)
         self._skipped += skipped
         for one in changes:
             before = one.rows.column("before") if one.has("before") else self._image(one, step.before, INSERT)
             after = one.rows.column("after") if one.has("after") else self._image(one, step.after, DELETE)
             schema = changes_schema(self._task.columns, commit_time=False)
             yield pa.Table.from_arrays([one.rows.column("op"), before, after], schema=schema)
+
+    def _placed(self, instant: str, images: pa.Table, file: str) -> pa.Table:
+        return self._task.places.conform(images, self._task.columns, file, instant)
 
     def _image(self, changes: LoggedChanges, state: GroupState, without: str) -> pa.Array:
         """The image that the log leaves out; changes of one operation have none, and need no state.

@@ -45,7 +45,7 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     Timeline,
-    archived_since,
+    archived_instants,
     beside,
     load_timeline,
     refuse_no_instant,
@@ -266,7 +266,7 @@ def restore_plan(work: TableWork, snapshot: Snapshot, to: str) -> RestorePlan:
     target = completed_write(timeline, to)
     undone = later(configuration, timeline.instants, target)
     _refuse_saved(timeline, undone)
-    archived = archived_since(work.storage, configuration, target.requested)
+    archived = archived_instants(work.storage, configuration)
     _refuse_archived(later(configuration, archived, target), timeline)
     _refuse_gone(work, snapshot, target)
     order = sorted(undone, key=_age, reverse=True)

@@ -200,7 +200,8 @@ def _of_tree(storage: Storage, configuration: TableConfiguration, first: str) ->
     folder = history_folder(configuration)
     for entry in current_version(storage, folder).entries:
         bounds = parse_history_name(entry.file_name)
-        if bounds is None or bounds.maximum >= first:
+        # An upgrade names a file after its first and its last row, which may stand in no order: then it has no bounds.
+        if bounds is None or bounds.maximum >= first or bounds.minimum > bounds.maximum:
             path = f"{folder}/{entry.file_name}"
             for row in read_history_file(_named(storage, path), path):
                 yield _of_row(row, path)

@@ -29,7 +29,7 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - 
 
 RECORDED = ("hudi_model", "hudi_model_tools")
 """The packages of which each function records that it runs."""
-_REACHED: set[str] = set()
+REACHED: set[str] = set()
 _AT_IMPORT: set[str] = set()
 """What ran while modules were imported: everything that follows depends on it."""
 _MEMOS: dict[int, Any] = {}
@@ -49,11 +49,14 @@ class Recording(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Run it; what it calls as it is imported, it calls for everybody."""
-        before = _REACHED.copy()
-        _REACHED.clear()
-        super().exec_module(module)
-        _AT_IMPORT.update(_REACHED)
-        _REACHED.update(before)
+        before = REACHED.copy()
+        REACHED.clear()
+        try:
+            super().exec_module(module)
+        finally:
+            # Who imports it may do without: what ran before has run all the same.
+            _AT_IMPORT.update(REACHED)
+            REACHED.update(before)
         if module.__name__.startswith("hudi_conformance"):
             _MEMOS.update({id(one): one for one in vars(module).values() if isinstance(one, _lru_cache_wrapper)})
 
@@ -88,17 +91,19 @@ def begin() -> None:
     """What follows is recorded alone, and computes again what was kept in memory for something before."""
     for one in _MEMOS.values():
         one.cache_clear()
-    _REACHED.clear()
+    REACHED.clear()
 
 
 def reached() -> list[str]:
     """The functions of the model that ran since, or while modules were imported."""
-    return sorted(_REACHED | _AT_IMPORT)
+    return sorted(REACHED | _AT_IMPORT)
 
 
 def main() -> None:
     """Answer what is asked."""
-    setattr(builtins, "__hudi_reached__", _REACHED.add)  # noqa: B010 - a name that no module has
+    # The folder of this program holds modules of the newest side, and no side may import those.
+    sys.path[:] = [one for one in sys.path if Path(one).resolve() != Path(__file__).resolve().parent]
+    setattr(builtins, "__hudi_reached__", REACHED.add)  # noqa: B010 - a name that no module has
     sys.meta_path.insert(0, Finder)
     import hudi_model  # noqa: PLC0415 - the packages are those of this side
 

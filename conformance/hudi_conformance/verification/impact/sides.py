@@ -104,9 +104,8 @@ def run_part(request: Request, report_progress: ReportProgress) -> Answered:
 
 
 def _lines(request: Request) -> Iterator[Line]:
-    # -P: the folder of the program holds modules of the newest side, and no side may import those.
     with subprocess.Popen(
-        [sys.executable, "-P", str(PROGRAM)],
+        [sys.executable, str(PROGRAM)],
         env=request.side.environment,
         cwd=request.side.root,
         stdin=subprocess.PIPE,
