@@ -83,7 +83,7 @@ def test_words_are_no_change_and_what_is_changed_touches_the_clauses_of_who_name
         (RULE + "\n\nclass Rule:\n    def __eq__(self, other):\n        return True\n", True),
     ],
 )
-def test_a_result_is_asked_again_where_more_than_the_bodies_of_functions_differs(
+def test_a_result_is_requested_again_where_more_than_the_bodies_of_functions_differs(
     tmp_path: Path, text: str, other: bool
 ):
     """Who does not reach a changed or new function does not see it; a constant, a method, another name may be seen."""
@@ -105,7 +105,7 @@ def test_an_import_that_fails_forgets_nothing_of_what_ran_before(tmp_path: Path)
     assert "hudi_model.rules.stated" in reached()
 
 
-def test_a_side_finds_no_module_beside_the_program_that_asks_it(tmp_path: Path):
+def test_a_side_finds_no_module_beside_its_program(tmp_path: Path):
     """On every Python that is supported: an option for that is known to the newer ones only."""
     (tmp_path / "hudi_model").mkdir()
     (tmp_path / "hudi_model" / "__init__.py").write_text("import sys\nprint(*sys.path, sep='\\n')\n", encoding="utf-8")
@@ -293,9 +293,9 @@ def test_what_is_equal_or_kept_is_reported_as_what_is_computed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "asked"), [("merge_by_commit_time", 0), ("merged_by_strategy", 1)])
-def test_only_what_reaches_a_changed_function_is_asked_again(
-    repository: Path, compare: Callable[..., tuple[int, str]], name: str, asked: int
+@pytest.mark.parametrize(("name", "requested"), [("merge_by_commit_time", 0), ("merged_by_strategy", 1)])
+def test_only_what_reaches_a_changed_function_is_requested_again(
+    repository: Path, compare: Callable[..., tuple[int, str]], name: str, requested: int
 ):
     """Results of another edit serve where the functions that they reached are the same: the table has a merger."""
     path = repository / "model" / "hudi_model" / "merging.py"
@@ -308,7 +308,10 @@ def test_only_what_reaches_a_changed_function_is_asked_again(
     fresh = compare("--json", "--fresh")
     path.write_text(original, encoding="utf-8")
 
-    assert json.loads(found[1][1])["requested"]["answers"] == [asked, json.loads(fresh[1])["requested"]["answers"][1]]
+    assert json.loads(found[1][1])["requested"]["answers"] == [
+        requested,
+        json.loads(fresh[1])["requested"]["answers"][1],
+    ]
     assert found_by(found[1]) == found_by(fresh)
 
 

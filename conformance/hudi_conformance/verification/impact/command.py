@@ -85,7 +85,7 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
     change = touched(base, tree, *functions)
     contents = [content_of(side, some, PROGRAM) for side, some in zip((base, tree), functions, strict=True)]
     answers = {"folder": str(tree.root / "golden_tables"), "tables": scope.tables}
-    after = _asked(tree, contents[1], {"answers": answers, **_statements(tree, change, scope)}, {}, report_progress)
+    after = _answered(tree, contents[1], {"answers": answers, **_statements(tree, change, scope)}, {}, report_progress)
     held = {name: lines for name, lines in after.lines.items() if name in STATEMENTS}
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
     again = {name: doubtful(lines) for name, lines in held.items()}
@@ -93,7 +93,9 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
     alike = contents[0].file is not None and contents[0].file == contents[1].file
     names = {"answers": [line["table"] for line in after.lines["answers"]]} if alike else {}
     answers = {**answers, "folder": str(base.root / "golden_tables")}
-    before = _asked(base, contents[0], {"answers": answers, **_named(base, again)}, {**names, **again}, report_progress)
+    before = _answered(
+        base, contents[0], {"answers": answers, **_named(base, again)}, {**names, **again}, report_progress
+    )
     old, new = before.lines["answers"], after.lines["answers"]
     runs = _runs(base, tree, change, scope, report_progress)
     return Impact(
@@ -108,7 +110,7 @@ def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress
     )
 
 
-def _asked(
+def _answered(
     side: Side, content: Content, tasks: Tasks, names: Mapping[str, list[str]], report_progress: ReportProgress
 ) -> Answered:
     """What a side comes to, of which only that is computed that is not kept; what is new is kept.

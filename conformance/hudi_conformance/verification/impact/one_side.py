@@ -141,8 +141,8 @@ def answers(request: Line) -> Iterator[Line]:
         for n, one in written_tables().items()
         if wanted(n, request["tables"]) and (root / n / _ARCHIVE).is_file()
     }
-    asked = yield from part_of(request, [*made_here, *there], len(RECIPES) + len(written_tables()), "table")
-    for name, recipe in ((name, made_here[name]) for name in asked if name in made_here):
+    unknown = yield from part_of(request, [*made_here, *there], len(RECIPES) + len(written_tables()), "table")
+    for name, recipe in ((name, made_here[name]) for name in unknown if name in made_here):
         begin()
         with tempfile.TemporaryDirectory(prefix="hudi-impact-table-", dir=MEMORY) as place:
             folder = Path(place) / "table"
@@ -156,7 +156,7 @@ def answers(request: Line) -> Iterator[Line]:
                 yield {"table": name, "sum": repr(error), "cases": {}}
                 continue
             yield {"table": name, "sum": sum_of(folder), "cases": cases(load(folder), questions)}
-    for name, written in ((name, there[name]) for name in asked if name in there):
+    for name, written in ((name, there[name]) for name in unknown if name in there):
         begin()
         with (
             tempfile.TemporaryDirectory(prefix="hudi-impact-table-", dir=MEMORY) as place,
@@ -171,11 +171,11 @@ def part_of(request: Line, names: list[str], there_are: int, key: str) -> Genera
     """Which of these this process computes: of what is not known already, its part. The first answers what is known."""
     first, parts = request["part"]
     known = set(request["known"])
-    asked = [name for name in names if name not in known][first::parts]
-    yield {"total": len(asked), "known": there_are}
+    unknown = [name for name in names if name not in known][first::parts]
+    yield {"total": len(unknown), "known": there_are}
     if first == 0:
         yield from ({key: name, "kept": True} for name in names if name in known)
-    return asked
+    return unknown
 
 
 def wanted(name: str, globs: Iterable[str]) -> bool:
@@ -235,8 +235,8 @@ def properties(request: Line) -> Iterator[Line]:
         or not broken.isdisjoint(one.broken_by)
         or f"{one.check.__module__}.{one.check.__name__}" in functions
     }
-    asked = yield from part_of(request, list(chosen), len(registry), "id")
-    for one in map(chosen.__getitem__, asked):
+    unknown = yield from part_of(request, list(chosen), len(registry), "id")
+    for one in map(chosen.__getitem__, unknown):
         begin()
         line = {"id": one.id, "title": one.title, "clauses": list(one.clauses), "expected": one.verdict != "refuted"}
         try:
@@ -265,8 +265,8 @@ def scenarios(request: Line) -> Iterator[Line]:
 
     small = [name for name in SCENARIOS if request["all"] or name not in SOAKED]
     chosen = [name for name in request["ids"] or small if name in SCENARIOS]
-    asked = yield from part_of(request, chosen, len(SCENARIOS), "id")
-    for one in map(SCENARIOS.__getitem__, asked):
+    unknown = yield from part_of(request, chosen, len(SCENARIOS), "id")
+    for one in map(SCENARIOS.__getitem__, unknown):
         begin()
         line = {"id": one.name, "title": one.sentence, "clauses": [], "expected": "(refuted" not in one.sentence}
         try:
@@ -300,8 +300,8 @@ def agreements(request: Line) -> Iterator[Line]:
         if one.run.module in request["modules"] or f"{one.run.module}: {one.run.name}" in request["ids"]
     ]
     by_name = {f"{one.run.module}: {one.run.name}": one for one in chosen}
-    asked = yield from part_of(request, list(by_name), len(known), "id")
-    for one in map(by_name.__getitem__, asked):
+    unknown = yield from part_of(request, list(by_name), len(known), "id")
+    for one in map(by_name.__getitem__, unknown):
         begin()
         line = {"id": f"{one.run.module}: {one.run.name}", "title": "the module agrees with the model", "clauses": []}
         try:
