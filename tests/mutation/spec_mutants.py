@@ -176,21 +176,32 @@ class _AsTheyAre:
         return self._dumped(run)
 
     def _file(self, run: Run) -> Path:
-        """Where it is kept what a run of these modules comes to."""
         configuration, modules = load_run(self._folder, run)
-        key = repr((run, configuration, sorted(modules.items())))
-        return BUILD / f"as-it-is-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
+        return _file_of("as-it-is", run, configuration, sorted(modules.items()))
 
     def _check(self, run: Run) -> Checked:
-        file = self._file(run)
-        if file.exists():
-            return pickle.loads(file.read_bytes())  # type: ignore[no-any-return]  # noqa: S301 - written here
+        return _from_file(self._file(run), partial(self._check_anew, run))
+
+    def _check_anew(self, run: Run) -> Checked:
         plain = run_tlc(self._folder, run)
         if plain.fault:
             raise ValueError(f"{run.module} as it is: {run.name}: {plain.fault}")
-        BUILD.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(pickle.dumps(plain))
         return plain
+
+
+def _file_of(kind: str, *parts: object) -> Path:
+    """Where it is kept what comes of these."""
+    return BUILD / f"{kind}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}.pickle"
+
+
+def _from_file(file: Path, make: Callable[[], Found]) -> Found:
+    """What is kept in a file, made where it is not."""
+    if not file.exists():
+        content = pickle.dumps(make())
+        BUILD.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    found: Found = pickle.loads(file.read_bytes())  # noqa: S301 - written here
+    return found
 
 
 class Once(Generic[Key, Found]):
@@ -639,12 +650,8 @@ _Change = tuple[Place, Change]
 def _changes_kept(folder: Path, module: str) -> list[_Change]:
     """Those of a module and what it extends; of the same sources SANY reads them once."""
     sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
-    key = repr((module, sources, Path(__file__).read_text(encoding="utf-8")))
-    file = BUILD / f"changes-{hashlib.sha256(key.encode()).hexdigest()[:20]}.pickle"
-    if not file.exists():
-        BUILD.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(pickle.dumps(list(_changes(_parsed(folder, module), module))))
-    return list(pickle.loads(file.read_bytes()))  # noqa: S301 - written here
+    file = _file_of("changes", module, sources, Path(__file__).read_text(encoding="utf-8"))
+    return _from_file(file, lambda: list(_changes(_parsed(folder, module), module)))
 
 
 def _changes(parsed: _Parsed, module: str) -> Iterator[_Change]:
