@@ -19,7 +19,7 @@ from hudi_spark.options import check_configs, refuse_unmerged
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema import BY_NAME, Origins, SliceColumns, concatenate, one_chunk, origins_of
+from hudi_spark.schema import Origins, SliceColumns, concatenate, one_chunk, origins_of
 from hudi_spark.table_state import (
     COMMIT_TIME,
     PROPERTIES_FILE,
@@ -364,7 +364,7 @@ class ChangeTask:
     state_schema: pa.Schema
     columns: pa.Schema
     commit_time: bool
-    places: SliceColumns = BY_NAME
+    places: SliceColumns
 
     @property
     def schema(self) -> pa.Schema:

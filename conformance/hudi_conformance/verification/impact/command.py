@@ -124,7 +124,7 @@ def _answered(
     if not side.is_working_tree or not side.sources or sources_of(side.root)[0] == side.sources:
         keep_results(content, found.lines)
     found.lines |= {task: [kept[task][name] for name in names[task]] for task in whole}
-    # In one order, whoever computed a line and when.
+    # In one order, computed now or kept.
     for task, lines in found.lines.items():
         lines.sort(key=lambda line: str(line[KEYS.get(task, "id")]))
     return found

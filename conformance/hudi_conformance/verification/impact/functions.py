@@ -126,8 +126,8 @@ def skeleton_of(root: Path) -> str:
     A plain function of a module is none of it: who calls it, reaches it. One that hides another name is.
     """
     texts = []
-    for package in ("hudi_model", "hudi_model_tools"):
-        for path in sorted((root / "model" / package).rglob("*.py")):
+    for folder in (root / room / package for room, package in PACKAGES if room == "model"):
+        for path in sorted(folder.rglob("*.py")):
             texts += [str(path.relative_to(root)), _skeleton_in(path.read_bytes())]
     return "\n".join(texts)
 

@@ -1,4 +1,4 @@
-"""Both sides asked at once, each in processes of its own under its own packages."""
+"""One side asked in several processes at once, under its own packages."""
 
 import json
 import os
