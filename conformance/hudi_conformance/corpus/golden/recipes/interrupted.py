@@ -22,6 +22,19 @@ def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> 
         table.damage(corruption.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
 
 
+def marked_by_a_server(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
+    """The markers of an attempt in two files of a timeline server; the first announces files of a task that made none.
+
+    Version 6 lacks the file that says of which type they are.
+    """
+    names = [f"{one.partition}/{one.name}.marker.{kind}\n" for one in (*written.base_files, *written.log_files)]
+    unmade = [name.replace("_0-1-0_", "_1-1-1_") for name in names]
+    for number, lines in ((0, unmade), (1, names)):
+        table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS{number}", "".join(lines).encode()))
+    if table.version > 6:
+        table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS.type", b"TIMELINE_SERVER_BASED"))
+
+
 @golden(
     "v9/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(9), also=(6, 8)
 )

@@ -5,6 +5,7 @@ from typing import Final
 
 from hudi_conformance.corpus.golden.recipes.interrupted_services import CLEAN, DELETION, INDEXING, OVERWRITE, SAVED
 from hudi_conformance.corpus.golden.rides import ride, rides, second
+from hudi_conformance.corpus.writing.recipes.archivals import KEEPS
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.indexings import LISTED
 from hudi_conformance.corpus.writing.recipes.indexings import SHARED as SHARED_LISTED
@@ -161,14 +162,18 @@ def overwrite(case: WritingCase) -> None:
     """An overwrite that died is rolled back as a whole, its action and its new groups.
 
     Given an insert overwrite of one city that died with its files, and an update of the other since.
-    When it is rolled back, the city is overwritten anew, and rides are then changed.
+    When it is rolled back, the city is overwritten anew amid changes, and an archival takes the rollback.
     Then the replacecommit and its files are gone, and the second overwrite replaces the old groups.
     """
     case.service("rollback", instant=OVERWRITE)
     case.state()
+    case.write("upsert", rides(35, ("r11",)))
     case.write("insert_overwrite", rides(40, ("r01", "r02")))
     case.snapshot(meta_columns=False)
     _foreseen(case)
+    case.service("archive", {**SHARED, **KEEPS})
+    case.timeline()
+    case.snapshot(meta_columns=False)
 
 
 @of_each_version(
