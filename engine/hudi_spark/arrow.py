@@ -56,6 +56,7 @@ def read_arrow(
 
     `filter` is SQL text, `"fare > 10 AND city IN ('oslo', 'lima')"`, or a list:
     `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]` or `["not", f]`.
+    Values are text, or Python's: `Decimal`, `bytes`, `date`, `time`, `datetime` with a zone where the column has one.
     A `pyarrow.compute.Expression` is taken as well: Arrow evaluates it on the rows that were read, and no file is left
     out by it, as Arrow does not show what it is made of.
     Skipped bytes of log files are reported as `DamagedLogWarning`.

@@ -1,10 +1,12 @@
 import datetime as dt
 from decimal import Decimal
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_spark import HudiError
+from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, write_arrow
 from hudi_spark.filters import filter_of, matching
 
 ROWS = pa.table(
@@ -13,12 +15,25 @@ ROWS = pa.table(
         "s": pa.array(["Ab", "cd", "É", None]),
         "d": pa.array([dt.date(2024, 2, 29), None, dt.date(2023, 1, 1), dt.date(2024, 12, 31)]),
         "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.timezone.utc)] * 4, pa.timestamp("us", "UTC")),
+        "l": pa.array([dt.datetime.fromisoformat("2024-02-29T23:00"), None, None, None], pa.timestamp("us")),
+        "c": pa.array([dt.time(7, 30), dt.time(8), None, None], pa.time64("us")),
         "m": pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-1.00")], pa.decimal128(6, 2)),
         "b": pa.array([True, False, None, True]),
         "f": pa.array([0.5, 1.5, None, 2.5], pa.float64()),
         "x": pa.array([b"\x01", b"\xff", None, b""]),
     }
 )
+
+
+@Integral.register
+class Whole:
+    """A whole number of another library."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __int__(self) -> int:
+        return self.value
 
 
 def numbers(form: Any):
@@ -66,6 +81,36 @@ def numbers(form: Any):
 )
 def test_the_grammar(form: Any, rows: list[int]):
     assert numbers(form) == rows
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [
+        (("d", "==", dt.date(2024, 2, 29)), [0]),
+        (["d", "in", [dt.date(2024, 2, 29), None]], [0]),
+        (("d", "not in", {dt.date(2024, 2, 29)}), [2, 3]),
+        (["t", "<=", dt.datetime(2024, 3, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2)))], [0, 1, 2, 3]),
+        (["t", "<", dt.datetime(2024, 2, 29, 23, tzinfo=dt.timezone.utc)], []),
+        (["l", "=", dt.datetime.fromisoformat("2024-02-29T23:00")], [0]),
+        (["c", ">", dt.time(7, 30)], [1]),
+        (["m", "=", Decimal("1.5")], [0]),
+        (["m", ">", Decimal("1.499")], [0, 1]),
+        (["not", ["m", "<", Decimal("1.500")]], [0, 1]),
+        (["x", ">=", b"\x01"], [0, 1]),
+        (["x", "=", bytearray(b"\xff")], [1]),
+        (["n", "=", Whole(4)], [3]),
+    ],
+)
+def test_values_as_python_has_them_compare_like_literals(form: Any, rows: list[int]):
+    assert numbers(form) == rows
+
+
+def test_a_decimal_is_found_in_a_column_of_floats(tmp_path: Path):
+    """As a float: by its own digits it was outside of the bounds of the file that has it, and the row was left out."""
+    create_arrow(tmp_path, TableDefinition("t", pa.schema({"id": pa.string(), "f": pa.float64()}), record_key=["id"]))
+    write_arrow(tmp_path, pa.table({"id": ["a"], "f": [0.1]}), "insert")
+
+    assert read_arrow(tmp_path, filter=["f", "=", Decimal("0.1")]).column("id").to_pylist() == ["a"]
 
 
 def test_a_comparison_with_null_is_unknown_and_stays_so():
@@ -128,6 +173,15 @@ def test_a_long_junction_is_read():
         ["s", "=", 5],
         ["b", "=", 1],
         ["m", "=", 1.5],
+        ["m", "=", Decimal("NaN")],
+        ["n", "=", Decimal(1)],
+        ["f", "=", b"1"],
+        ["s", "=", b"Ab"],
+        ["d", "=", dt.datetime.fromisoformat("2024-02-29")],
+        ["t", "=", dt.datetime.fromisoformat("2024-02-29T23:00")],
+        ["t", "=", dt.date(2024, 2, 29)],
+        ["l", "=", dt.datetime(2024, 2, 29, 23, tzinfo=dt.timezone.utc)],
+        ["c", "=", dt.time(7, 30, tzinfo=dt.timezone.utc)],
         [["fn", "from_unixtime", "s"], "is_null"],
         [["fn", "from_unixtime", "m"], "is_null"],
     ],

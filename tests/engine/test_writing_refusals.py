@@ -34,6 +34,20 @@ BAD = {
     ),
     "an unknown option": ("upsert", rows([1]), {"hoodie.parquet.max.file.sise": "1"}, Reason.CONFIG_INVALID),
     "an option of another kind": ("upsert", rows([1]), {"hoodie.parquet.max.file.size": "big"}, Reason.CONFIG_INVALID),
+    "a bloom filter that is always wrong": (
+        "insert",
+        rows([3]),
+        {"hoodie.index.bloom.fpp": "1"},
+        Reason.CONFIG_INVALID,
+    ),
+    "a bloom filter that is never wrong": ("insert", rows([3]), {"hoodie.index.bloom.fpp": "0"}, Reason.CONFIG_INVALID),
+    "a share beyond one": ("insert", rows([3]), {"hoodie.index.bloom.fpp": "2"}, Reason.CONFIG_INVALID),
+    "a bloom filter of terabytes": (
+        "insert",
+        rows([3]),
+        {"hoodie.index.bloom.num_entries": "99999999999"},
+        Reason.CONFIG_INVALID,
+    ),
     "another record key": (
         "upsert",
         rows([1]),

@@ -10,7 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from hudi_format.avro.columnar import encode_framed_rows
 from hudi_format.avro.schemas import schema_text
-from hudi_format.base.bloom_filters import build_bloom_filter, build_simple_filter, encode_bloom_filter
+from hudi_format.base.bloom_filters import (
+    bits_and_hashes,
+    build_bloom_filter,
+    build_simple_filter,
+    encode_bloom_filter,
+)
 from hudi_format.base.files import AVRO_SCHEMA_KEY, BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY
 from hudi_format.log.blocks import BlockType, HeaderKey, block_parts
 from hudi_format.log.changes import COLUMNS, LoggingMode, change_schema
@@ -22,7 +27,7 @@ from hudi_format.texts import utf16_range
 from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import Place
-from hudi_spark.options import Options
+from hudi_spark.options import Options, refusal
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import one_chunk
 from hudi_spark.table_state import PROPERTIES_FILE, TableConfiguration, flag
@@ -32,6 +37,8 @@ FILE_NAME: Final = "_hoodie_file_name"
 
 # Few rows a group would cost more than they prune; many would not fit into memory beside each other.
 _LEAST_ROWS, _MOST_ROWS = 10_000, 1_000_000
+# Java counts them in 32 bits.
+_MOST_BITS: Final = 2**31 - 1
 _CODECS: Final[Mapping[str, str]] = {"uncompressed": "NONE", "gzip": "GZIP", "snappy": "SNAPPY", "zstd": "ZSTD"}
 _LEVELS: Final[Mapping[str, int]] = {"gzip": 6, "zstd": 1}
 
@@ -47,6 +54,27 @@ class BloomSettings:
     entries: int
     error_rate: float
     maximum: int
+
+    @classmethod
+    def stated(cls, type_code: str, entries: str, error_rate: str, maximum: str) -> "BloomSettings":
+        """Settings as options and definitions of indexes have them.
+
+        Raises:
+            HudiError: CONFIG_INVALID for what makes no filter, or one whose bits Apache Hudi cannot count.
+
+        Clauses: BF-002, IX-011.
+
+        """
+        shown = f"{entries} keys, {maximum} at most, with a share of {error_rate} wrong answers"
+        try:
+            found = cls(type_code, int(entries), float(error_rate), int(maximum))
+            bits, _ = bits_and_hashes(found.entries, found.error_rate)
+        except (ArithmeticError, ValueError):
+            bits = 0
+        if not 0 < bits <= _MOST_BITS or not 0 < found.maximum <= _MOST_BITS:
+            hint = "give the share between 0 and 1, and so many keys that 2,147,483,647 bits are enough for them"
+            raise refusal(f"there is no bloom filter for {shown}", hint)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +108,18 @@ def base_file_form(
 
     `meta_fields`: the table fills them; where it does not, no file has a filter, with rows or without.
 
+    Raises:
+        HudiError: CONFIG_INVALID for a bloom filter that cannot be made.
+
     Clauses: BF-001, BF-002, BF-003, DM-022.
+
     """
     kept = {**avro, "fields": [one for one in avro["fields"] if one["name"] not in drops]}
-    bloom = BloomSettings(
+    bloom = BloomSettings.stated(
         options.text("hoodie.bloom.index.filter.type"),
-        options.number("hoodie.index.bloom.num_entries"),
-        float(options.text("hoodie.index.bloom.fpp")),
-        options.number("hoodie.bloom.index.filter.dynamic.max.entries"),
+        options.text("hoodie.index.bloom.num_entries"),
+        options.text("hoodie.index.bloom.fpp"),
+        options.text("hoodie.bloom.index.filter.dynamic.max.entries"),
     )
     return BaseFileForm(
         avro=with_meta_fields(kept),

@@ -1,6 +1,7 @@
 """The functions that filters and expression indexes have, and the values that filters compare with.
 
-Literals are 64-bit integers, decimals, times and floats as text, binary as hexadecimal digits.
+Literals are 64-bit integers, decimals, times and floats as text, binary as hexadecimal digits; or what Python has for
+them: int, Decimal, date, datetime, time, float, bytes.
 
 Clauses: IX-041.
 """
@@ -11,6 +12,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from numbers import Integral
 from typing import Any, Final
 
 import pyarrow as pa
@@ -366,10 +368,13 @@ def value_of(form: Any, column: Column, schema: pa.Schema) -> Any:
             return decode_literal(form, kind)
     except LiteralError as error:
         raise invalid(f"{column.name}: {error}") from error
+    if form is None:
+        return None
     # Arrow would cut a fraction off, and take a number for a day.
-    if form is not None and not _takes(name, form):
-        raise invalid(f"{column.name}: {form!r} is no {name}")
-    return form
+    value = _of_python(name, form)
+    if value is None:
+        raise invalid(f"{column.name}: {form!r:.80} is no {name}{_WANTED.get(_family(name), '')}")
+    return value
 
 
 def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
@@ -406,12 +411,63 @@ def plain_values(forms: Sequence[Any], column: Column, schema: pa.Schema) -> pa.
         return None
 
 
-def _takes(name: str, form: float) -> bool:
-    """Whether a truth value or a number, given as such, is of the type of this name."""
-    family = name.partition("(")[0]
-    if isinstance(form, bool):
-        return family == "boolean"
-    return family in _FLOATS or (isinstance(form, int) and family in ("int32", "int64", "decimal"))
+def _family(name: str) -> str:
+    """A type's name without its digits and unit: `decimal`, `local-timestamp`."""
+    return name.partition("(")[0].removesuffix("-micros").removesuffix("-millis")
+
+
+_WANTED: Final[Mapping[str, str]] = {
+    "timestamp": "; give a datetime with a time zone, or text as in 2025-01-31T12:00:00.000000Z",
+    "local-timestamp": "; give a datetime without a time zone, or text as in 2025-01-31T12:00:00.000000",
+    "date": "; give a date, or text as in 2025-01-31",
+}
+
+
+def _of_python(name: str, form: Any) -> Any:
+    """The value of a type's name that Python's own class of it stands for; None where the class is another one's.
+
+    Like Arrow's literals; but what Arrow would round, cut or move between zones is not taken.
+    """
+    for classes, of_family in _OF_CLASSES:
+        if isinstance(form, classes):
+            convert = of_family.get(_family(name))
+            return None if convert is None else convert(form)
+    return None
+
+
+def _finite(number: Decimal) -> Decimal | None:
+    return number if number.is_finite() and abs(number.adjusted()) <= _DECIMAL_LENGTH else None
+
+
+def _instant(moment: dt.datetime) -> dt.datetime | None:
+    return moment.astimezone(dt.timezone.utc) if _is_exact(moment) and moment.utcoffset() is not None else None
+
+
+def _local(moment: dt.datetime) -> dt.datetime | None:
+    return moment if _is_exact(moment) and moment.tzinfo is None else None
+
+
+def _is_exact(moment: dt.datetime) -> bool:
+    """Whether there are no nanoseconds, which pandas adds; its missing time is unlike itself."""
+    return moment == moment and not getattr(moment, "nanosecond", 0)  # noqa: PLR0124
+
+
+def _time(time: dt.time) -> dt.time | None:
+    return time if time.tzinfo is None else None
+
+
+# A class stands before those that it is one of. A decimal becomes a float for a column of floats: statistics and
+# Parquet would compare by its own digits, and Arrow does not.
+_OF_CLASSES: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[[Any], Any]]], ...]] = (
+    (bool, {"boolean": bool}),
+    (Integral, dict.fromkeys(("int32", "int64", "decimal", *_FLOATS), int)),
+    (Decimal, {"decimal": _finite, **dict.fromkeys(_FLOATS, float)}),
+    (float, dict.fromkeys(_FLOATS, float)),
+    (dt.datetime, {"timestamp": _instant, "local-timestamp": _local}),
+    (dt.date, {"date": _identity}),
+    (dt.time, {"time": _time}),
+    ((bytes, bytearray, memoryview), {"binary": bytes}),
+)
 
 
 def invalid(message: str) -> HudiError:

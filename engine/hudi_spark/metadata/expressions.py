@@ -140,11 +140,11 @@ def _bloom_settings(definition: IndexDefinition, options: Options) -> BloomSetti
     Clauses: IX-011, IX-041.
     """
     own = definition.options
-    return BloomSettings(
+    return BloomSettings.stated(
         own.get("filterType", options.text("hoodie.bloom.index.filter.type")),
-        int(own.get("numEntries", options.text("hoodie.index.bloom.num_entries"))),
-        float(own.get("fpp", options.text("hoodie.index.bloom.fpp"))),
-        int(own.get("maxEntries", options.text("hoodie.bloom.index.filter.dynamic.max.entries"))),
+        own.get("numEntries", options.text("hoodie.index.bloom.num_entries")),
+        own.get("fpp", options.text("hoodie.index.bloom.fpp")),
+        own.get("maxEntries", options.text("hoodie.bloom.index.filter.dynamic.max.entries")),
     )
 
 

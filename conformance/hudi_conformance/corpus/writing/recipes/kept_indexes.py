@@ -450,16 +450,45 @@ def cleaned(case: WritingCase) -> None:
     case.state()
 
 
-@writing("indexes/clustered", SPREAD, f"CL-006 IX-021 {_CLAUSES}", "metadata-never-updated")
+_LOGS_COMPACTED: Final = {
+    "hoodie.metadata.global.record.level.index.min.filegroup.count": "1",
+    "hoodie.metadata.compact.max.delta.commits": "100",
+    "hoodie.metadata.log.compaction.enable": "true",
+    "hoodie.metadata.log.compaction.blocks.threshold": "2",
+}
+
+
+@writing(
+    "indexes/clustered",
+    (
+        *SPREAD,
+        *shapes((6, 8, 9), (COW, MOR), configs={**WITH_STATISTICS, **_LOGS_COMPACTED}, label="beside_writes"),
+    ),
+    f"CL-006 IX-021 {_CLAUSES}",
+    "metadata-never-updated",
+)
 def clustered(case: WritingCase) -> None:
     """A clustering takes its rows along in every index.
 
-    Given an indexed table with several file groups a city, updates, late rows and a delete.
+    Given an indexed table with several file groups a city, updates, late rows and a delete; or one whose metadata table
+    compacts its logs often, and whose clustering waits while new rides come.
     When it is clustered, and an update and a delete follow.
-    Then filters find each ride in the group where it is now.
+    Then filters find each ride in the group where it is now: what a clustering that waited says is newer than what was
+    there when it was planned.
     """
     first = indexed(case)
     case.write("insert", [ride("new", 10), ride("r22@lima", 10, rider="moved")])
+    if case.shape.label == "beside_writes":
+        case.shows("LC-003 MT-015")
+        plan = case.schedule("clustering", CLUSTERING_DUE)
+        for number in range(4):
+            case.write("upsert", [ride(f"more{number}", 20 + number, rider="moved")])
+        case.execute(plan, CLUSTERING_DUE)
+        query_filters(case)
+        case.write("upsert", rides(40, ("new", "r22@lima", "r11"), rider="moved"))
+        query_filters(case)
+        case.snapshot()
+        return
     case.write("upsert", [ride("r01", 20, rider="moved"), ride("r11", 5, rider="late")])
     case.write("delete", rides(None, ("r12",)))
     case.run("clustering", CLUSTERING_DUE)
