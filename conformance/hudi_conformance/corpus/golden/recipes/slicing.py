@@ -2,6 +2,7 @@
 
 from hudi_model.actions import State
 from hudi_model.files import Record
+from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
@@ -161,9 +162,10 @@ def uncommitted(table: GoldenTable) -> None:
 def before_first_active(table: GoldenTable) -> None:
     """The first two commits left the active timeline, as archival does; their files are the newest of some groups.
 
-    What begins the timeline is a clustering that is inflight, and has put a file.
+    What begins the timeline is a clustering that is inflight, and has put a file; its instant has 14 digits, and as a
+    number it is less than all others.
     """
-    clustering, planned = second(2.5), [table.group("oslo", 0), table.group("oslo", 1)]
+    clustering, planned = InstantTime(second(3)[:14]), [table.group("oslo", 0), table.group("oslo", 1)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
     plan = table.clustering_plan(planned)
@@ -173,7 +175,7 @@ def before_first_active(table: GoldenTable) -> None:
     table.upsert(second(4), rides(40, ("r02",)), state=State.INFLIGHT)
     table.forget(second(1), second(2))
     kills = "before-first-active-uncommitted first-completed-begins-the-timeline"
-    table.snapshot("snapshot", "all twelve rides are there, once", "TL-018", kills)
+    table.snapshot("snapshot", "all twelve rides are there, once", "TL-018 TM-001", kills)
     table.slices(
         "slices", "older files are in their slices, and the file of the clustering is in none", "TL-018", kills
     )
@@ -181,12 +183,18 @@ def before_first_active(table: GoldenTable) -> None:
 
 @golden("v9/mor_before_first_active", "Logs older than the first active instant count as committed", merge_on_read(9))
 def logs_before_first_active(table: GoldenTable) -> None:
-    """The insert and the first update left the active timeline."""
+    """The insert and the first update left the active timeline.
+
+    What is left has an instant of 14 digits. As a number it is less than the others, and it is the later of two updates
+    with one ordering value. A log of the earlier one has version 2, as a task has that was tried again.
+    """
     table.insert(second(1), fleet(10))
+    table.log_versions[table.group("oslo", 0), second(2)] = 1
     table.upsert(second(2), rides(20, ("r01", "r11")))
-    table.upsert(second(3), rides(30, ("r12",)))
+    table.upsert(InstantTime(second(3)[:14]), rides(20, ("r01", "r12"), rider="later by its text"))
     table.forget(second(1), second(2))
-    table.snapshot("snapshot", "all rides and updates are there", "TL-018", "before-first-active-uncommitted")
+    then, kills = "all rides and updates are there", "before-first-active-uncommitted instants-as-numbers"
+    table.snapshot("snapshot", then, "TL-018 TM-001 RD-007 MG-004", kills)
 
 
 @golden("v9/cow_failed_attempts", "Attempts of a task that died", copy_on_write(9))
