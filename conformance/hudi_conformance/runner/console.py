@@ -60,13 +60,13 @@ class Bars(Progress):
         if self.console.is_terminal:
             self.start()
             return
-        said = dict[int, str]()
+        printed = dict[int, str]()
         while True:
             for task in self.tasks:
                 line = f"{task.description}: {_count(task) or f'{task.elapsed or 0:.0f} s'}"
-                if said.get(task.id) != line:
+                if printed.get(task.id) != line:
                     print(line, file=sys.stderr, flush=True)  # noqa: T201 - where no bar can be drawn
-                said[task.id] = line
+                printed[task.id] = line
             if self._ended.wait(_LINES_EVERY_S):
                 return
 
