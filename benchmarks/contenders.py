@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hudi_adapter.protocol import Request
-from hudi_conformance.adapters import apache_hudi_services
+from hudi_conformance.adapters import apache_hudi_client, apache_hudi_services
 from hudi_spark import (
     HudiTable,
     check_table,
@@ -148,8 +148,14 @@ class ApacheHudi(_OnSpark):
         avro_logs = configs.get(TYPE) == MOR and PARQUET_LOGS.keys().isdisjoint(configs)
         records = {} if avro_logs else self._SPARK_RECORDS
         frame = self._sessions.session.read.parquet(inputs.path(name))
-        writer = frame.write.format("hudi").options(**{**options, **self._SETTINGS, **WRITES, **records, **configs})
+        # A delete to logs of Avro fails without it.
+        schema = {"hoodie.avro.schema": self._schema(path)} if operation == "delete" else {}
+        given = {**options, **self._SETTINGS, **WRITES, **records, **schema, **configs}
+        writer = frame.write.format("hudi").options(**given)
         writer.mode("append").save(str(path))
+
+    def _schema(self, path: Path) -> str:
+        return apache_hudi_client.table_schema(self._sessions.session, self._sessions.release, path)
 
     def serve(self, path: Path, service: str, params: Mapping[str, str], configs: Mapping[str, str]) -> None:
         """By its write client, as the data source opens it."""

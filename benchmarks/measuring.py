@@ -117,8 +117,7 @@ class _Rounds:
         try:
             spent, cpu, answer = _timed(self._attempts[name])
         except Exception as error:  # noqa: BLE001 - what cannot be done is a line of the report
-            first = next(iter(str(error).splitlines()), "")
-            self._refusals[name] = f"{type(error).__name__}: {first[:_LONGEST_REFUSAL]}"
+            self._refusals[name] = f"{type(error).__name__}: {_reason(str(error))[:_LONGEST_REFUSAL]}"
             return
         self._seconds[name].append(answer.mib if isinstance(answer, Peak) else spent)
         self._cpu[name].append(cpu)
@@ -138,6 +137,15 @@ class _Rounds:
             name: Times(tuple(found), tuple(self._cpu[name]), self._refusals.get(name, ""))
             for name, found in self._seconds.items()
         }
+
+
+def _reason(text: str) -> str:
+    """The first line of an error; of one of Java the cause that came first."""
+    lines = text.splitlines() or [""]
+    causes = [
+        line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith((": ", "Caused by: "))
+    ]
+    return causes[-1] if causes else lines[0]
 
 
 def _timed(attempt: Attempt) -> tuple[float, float, object]:

@@ -35,6 +35,8 @@ def main() -> None:
         return
     if not chosen:
         raise SystemExit("no benchmark of such a name; --list shows all")
+    if options.folder:
+        options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         tables = Tables(Sessions(options.apache, options.cores), Path(folder), sizes)
         for one in chosen:

@@ -22,6 +22,7 @@ from hudi_spark.table_state import (
     GivenInstants,
     NoMetadata,
     committed_slices,
+    compaction_plan,
     full_timeline,
     load_commits,
     load_table,
@@ -147,10 +148,14 @@ def _show_properties(call: _Call) -> "DataFrame":
 
 
 def _show_compaction(call: _Call) -> "DataFrame":
-    """Pending ones; what has completed is a commit of the timeline."""
-    rows = [(one.requested, one.action, one.state) for one in reversed(call.table.timeline())]
-    found = [one for one in rows if one[1] in ("compaction", "logcompaction")]
-    return call.spark.createDataFrame(found[: call.limit(20)], "timestamp string, action string, state string")
+    """Pending ones, newest first; what has completed is a commit of the timeline."""
+    storage = session_storage(call.spark, call.named.path, None)
+    with boundary(storage.base):
+        _, timeline = load_table(storage)
+        waiting = [*timeline.pending("compaction"), *timeline.pending("logcompaction")]
+        found = sorted(waiting, key=lambda one: one.requested, reverse=True)[: call.limit(20)]
+        rows = [(one.requested, len(compaction_plan(storage, one).operations), one.state, one.action) for one in found]
+    return call.spark.createDataFrame(rows, "timestamp string, operation_size int, state string, action string")
 
 
 def _create_savepoint(call: _Call) -> "DataFrame":

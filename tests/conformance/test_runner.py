@@ -1,5 +1,7 @@
 """Verdicts, from the answer of a process to the outcome of a case."""
 
+import io
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.runner.archive import pack
 from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.console import Bars
 from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.reading_clauses import ClauseBook
@@ -14,6 +17,7 @@ from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.skips import load_skips, resolved_skips
 from hudi_conformance.runner.verdicts import Outcome, Verdict
+from rich.console import Console
 from tiny_corpus import Params, TinyCorpus
 
 RunCases = Callable[..., list[Outcome]]
@@ -395,3 +399,53 @@ def test_a_failure_without_differences_says_both_sides(  # noqa: PLR0917 - fixtu
 
     assert f"  expect  {expected}" in text.splitlines()
     assert f"  got     {got}" in text
+
+
+def _shown_by_bars(out: Console, monkeypatch: pytest.MonkeyPatch, *, quiet: bool = False) -> None:
+    monkeypatch.setattr("hudi_conformance.runner.console._QUIET_FOR_S", 0.0)
+    monkeypatch.setattr("hudi_conformance.runner.console._LINES_EVERY_S", 0.01)
+    with Bars(out, quiet=quiet) as bars:
+        bar = bars.add_task("reading [MOR]", total=3)
+        bars.add_task("checking", total=None)
+        bars.advance(bar, 2)
+        time.sleep(0.2)
+
+
+def test_progress_in_a_pipe_is_lines_on_stderr(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What takes long says how far it is also where no bar can be drawn, and the output stays what was requested."""
+    out = io.StringIO()
+    _shown_by_bars(Console(file=out), monkeypatch)
+    lines = capsys.readouterr().err.splitlines()
+    assert "reading [MOR]: 2 of 3" in lines
+    assert "checking: 0 s" in lines
+    assert lines.count("reading [MOR]: 2 of 3") == 1, "a line comes again only where something moved"
+    assert not out.getvalue()
+
+
+def test_progress_at_a_terminal_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal gets bars with counts, and no lines."""
+    out = io.StringIO()
+    _shown_by_bars(Console(file=out, force_terminal=True, width=100), monkeypatch)
+    assert "reading [MOR]" in out.getvalue()
+    assert "2/3" in out.getvalue()
+    assert not capsys.readouterr().err
+
+
+def test_nothing_shows_progress_where_quiet_is_requested(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """JSON for a program comes without progress."""
+    for terminal in (True, False):
+        out = io.StringIO()
+        _shown_by_bars(Console(file=out, force_terminal=terminal), monkeypatch, quiet=True)
+        assert not out.getvalue()
+    assert not capsys.readouterr().err
+
+
+def test_what_is_done_at_once_shows_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    """A short operation prints nothing but its result."""
+    with Bars(Console(file=io.StringIO())) as bars:
+        bars.advance(bars.add_task("reading", total=1))
+    assert not capsys.readouterr().err

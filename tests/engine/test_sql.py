@@ -453,6 +453,8 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
     run("update t set fare = 7.0")
     run("call run_compaction('schedule', 't')")
     (waiting,) = run("call show_compaction('t')").collect()
+    groups = run("select distinct city from t").count()
+    assert (waiting.operation_size, waiting.state, waiting.action) == (groups, "REQUESTED", "compaction")
     assert run(f"call run_compaction(op => 'run', table => 't', instants => '{waiting.timestamp}')").count() == 1
     assert run("call show_compaction('t', null, 1)").count() == 0
 

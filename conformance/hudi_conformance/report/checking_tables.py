@@ -2,24 +2,19 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from threading import Timer
 
-from hudi_format.compat import Self
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_format.table.table_properties import PROPERTIES_FILE, holds_table
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.drawing.console_timeline import plain
 from hudi_conformance.report.check_page import check_page
 from hudi_conformance.report.inspecting import BROKEN, NO_VERDICT, VALID, Check, Finding, Inspected, print_refusal
-from hudi_conformance.runner.console import console
+from hudi_conformance.runner.console import Bars, console
 from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.resources import CorpusError, write_text
-
-_QUIET_FOR_S = 2.0
 
 
 def check(places: Sequence[str], check_by: Check, *, as_json: bool, html: Path | None = None) -> int:
@@ -30,7 +25,8 @@ def check(places: Sequence[str], check_by: Check, *, as_json: bool, html: Path |
     out, seen = console(), list[Inspected]()
     inspected = check_by.inspect(places)
     while True:
-        with Watch(quiet=as_json):
+        with Bars(Console(stderr=True), quiet=as_json) as progress:
+            progress.add_task("checking", total=None)
             one = next(inspected, None)
         if one is None:
             break
@@ -81,30 +77,6 @@ def _tables_of(folder: str, options: Mapping[str, str]) -> Iterator[str]:
 
 def _extent(check_by: Check) -> str:
     return "with rows" if check_by.deep else "without rows, which --deep reads"
-
-
-@dataclass(slots=True)
-class Watch:
-    """Says on the error stream that a check is at work, and for how long, once it has taken a while."""
-
-    quiet: bool
-    _bar: Progress = field(init=False)
-    _timer: Timer = field(init=False)
-
-    def __enter__(self) -> Self:
-        screen = Console(stderr=True)
-        columns = (TextColumn("checking"), BarColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=screen, transient=True, disable=self.quiet or not screen.is_terminal)
-        self._bar.add_task("checking", total=None)
-        self._timer = Timer(_QUIET_FOR_S, self._bar.start)
-        self._timer.daemon = True
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        self._timer.join()
-        self._bar.stop()
 
 
 def _print_text(out: Console, one: Inspected, *, named: bool) -> None:

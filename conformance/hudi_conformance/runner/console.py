@@ -2,21 +2,22 @@
 
 import io
 import sys
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from threading import Event, Thread
 
 from hudi_format.compat import Self
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from hudi_conformance.runner.cases import AREAS
 from hudi_conformance.runner.scores import Score, shown_percent
-from hudi_conformance.runner.verdicts import BAD, Outcome, Verdict
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 
-_PLAIN_EVERY_S = 10.0
+_QUIET_FOR_S = 2.0
+_LINES_EVERY_S = 10.0
 _MIN_WIDTH = 100
 
 
@@ -31,40 +32,54 @@ def console() -> Console:
     return made
 
 
-class Ticker:
-    """Progress of one adapter over the cases: a bar on a terminal, elsewhere a line now and then."""
+class Bars(Progress):
+    """How far what is at work is, once it has taken two seconds: bars at a terminal, elsewhere lines on stderr."""
 
-    def __init__(self, out: Console, adapter: str, cases: int) -> None:
-        self._out, self._adapter, self._cases = out, adapter, cases
-        self._done, self._bad = 0, 0
-        self._printed = time.monotonic()
-        self._progress: Progress | None = None
-        self._task = TaskID(0)
+    def __init__(self, out: Console, *, quiet: bool = False) -> None:
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), _Counted(), TimeElapsedColumn())
+        super().__init__(*columns, console=out, transient=True)
+        self._quiet, self._ended = quiet, Event()
+        self._thread = Thread(target=self._show, daemon=True)
 
     def __enter__(self) -> Self:
-        if self._out.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            self._progress = Progress(*columns, console=self._out, transient=True)
-            self._progress.start()
-            self._task = self._progress.add_task(self._adapter, total=self._cases)
+        if not self._quiet:
+            self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+    def stop(self) -> None:
+        """Remove the bars; nothing more is printed."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self.live.is_started:
+            super().stop()
 
-    def step(self, outcome: Outcome) -> None:
-        """One case is done."""
-        self._done += 1
-        self._bad += outcome.verdict in BAD
-        bad = f", {self._bad} bad" if self._bad else ""
-        if self._progress is not None:
-            self._progress.update(self._task, advance=1, description=f"{self._adapter}{bad}")
-        elif time.monotonic() - self._printed > _PLAIN_EVERY_S:
-            self._printed = time.monotonic()
-            self._out.print(f"{self._adapter}: {self._done} of {self._cases} cases{bad}", markup=False)
+    def _show(self) -> None:
+        if self._ended.wait(_QUIET_FOR_S):
+            return
+        if self.console.is_terminal:
+            self.start()
+            return
+        printed = dict[int, str]()
+        while True:
+            for task in self.tasks:
+                line = f"{task.description}: {_count(task) or f'{task.elapsed or 0:.0f} s'}"
+                if printed.get(task.id) != line:
+                    print(line, file=sys.stderr, flush=True)  # noqa: T201 - where no bar can be drawn
+                printed[task.id] = line
+            if self._ended.wait(_LINES_EVERY_S):
+                return
+
+
+class _Counted(MofNCompleteColumn):
+    """How many of how many; nothing where that is not known."""
+
+    def render(self, task: Task) -> Text:
+        return super().render(task) if task.total is not None else Text()
+
+
+def _count(task: Task) -> str:
+    return f"{task.completed:.0f} of {task.total:.0f}" if task.total is not None else ""
 
 
 def summary(outcomes: Mapping[str, Sequence[Outcome]]) -> Table:

@@ -13,7 +13,7 @@ from rich.console import Console
 from hudi_conformance.runner.adapter_pool import roles_of
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.cases import Case, Selection, load_cases
-from hudi_conformance.runner.console import Ticker, readings_line, summary
+from hudi_conformance.runner.console import Bars, readings_line, summary
 from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.identifiers import nearest_words
@@ -219,12 +219,14 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
 def _run_one(
     run: AdapterRun, adapter: AdapterConfig, cases: Sequence[Case], out: Console, writer: ResultsWriter
 ) -> list[Outcome]:
-    found: list[Outcome] = []
-    with Ticker(out, adapter.name, len(cases)) as ticker:
+    found, bad = list[Outcome](), 0
+    with Bars(out) as bars:
+        bar = bars.add_task(adapter.name, total=len(cases))
         for outcome in run.outcomes(cases):
             writer.case(adapter, outcome)
-            ticker.step(outcome)
             found.append(outcome)
+            bad += outcome.verdict in BAD
+            bars.update(bar, completed=len(found), description=f"{adapter.name}{f', {bad} bad' if bad else ''}")
     return found
 
 

@@ -13,8 +13,8 @@ from zlib import crc32
 
 from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from hudi_conformance.runner.console import Bars
 from hudi_conformance.runner.identifiers import nearest_words
 from hudi_conformance.runner.processes import AT_ONCE
 from hudi_conformance.runner.resources import CorpusError, suite_root
@@ -179,10 +179,9 @@ def _results(  # noqa: PLR0917 - what is done, to what, and where it is shown
     tasks: Sequence[Task],
     report: Callable[[Console, Found], None],
 ) -> list[Found]:
-    """Results in the order in which they come, each reported, with a bar on a terminal."""
+    """Results in the order in which they come, each reported, with progress."""
     found: list[Found] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Bars(console) as progress:
         bar = progress.add_task(title, total=len(tasks))
         for done in as_completed([pool.submit(work, task) for task in tasks]):
             report(console, done.result())

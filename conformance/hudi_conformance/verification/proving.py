@@ -11,9 +11,9 @@ from hudi_model_tools.explore import Exploration
 from hudi_model_tools.store import Store
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.runner.console import Bars
 from hudi_conformance.runner.identifiers import known_word, nearest_words, normal_number, unknown_number
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_run_page
@@ -75,9 +75,8 @@ def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
         out.print(f"error: {'; '.join(unknown)}", style="red", markup=False)
         return 2
     chosen = [MODEL_PROPERTIES[one] for one in wanted] or sorted(MODEL_PROPERTIES.values(), key=lambda one: one.id)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     outcomes = []
-    with broken(mutant), Progress(*columns, console=out, transient=True) as progress:
+    with broken(mutant), Bars(out) as progress:
         task = progress.add_task("", total=len(chosen))
         for one in chosen:
             progress.update(task, description=one.id)
@@ -132,8 +131,8 @@ def explore(
             out.print(f"there is no scenario {name!r}{near}", markup=False)
         return 2
     scenario = SCENARIOS[name]
-    with broken(mutant), Progress(TextColumn("{task.description}"), console=out, transient=True) as progress:
-        task = progress.add_task(name)
+    with broken(mutant), Bars(out) as progress:
+        task = progress.add_task(name, total=None)
 
         def report(states: int, transitions: int, depth: int) -> None:
             progress.update(task, description=f"{name}: {states} states, {transitions} transitions, depth {depth}")

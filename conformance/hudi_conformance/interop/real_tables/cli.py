@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
@@ -20,7 +19,7 @@ from hudi_conformance.interop.real_tables.page import PAGE, real_tables_page
 from hudi_conformance.interop.real_tables.results import load_results, save_results
 from hudi_conformance.interop.real_tables.sampling import sample_of
 from hudi_conformance.runner.adapters_config import find_adapter
-from hudi_conformance.runner.console import console
+from hudi_conformance.runner.console import Bars, console
 from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.runner.plain_text import counted
 from hudi_conformance.runner.recorded_results import write_results_page
@@ -123,7 +122,7 @@ def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> 
     compared: list[Compared] = []
     for name in adapters:
         config = find_adapter(name, root)
-        with Progress(console=out, transient=True) as progress:
+        with Bars(out) as progress:
             task = progress.add_task(config.name, total=len(built))
             for one in compare(built, config, known, lambda: progress.advance(task)):  # noqa: B023  used at once
                 compared.append(one)

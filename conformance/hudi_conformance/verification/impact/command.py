@@ -1,7 +1,6 @@
 """The comparison of the working tree with a revision, from the command line."""
 
 import json
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Any, TypeAlias
 
 from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import TaskID
 
+from hudi_conformance.runner.console import Bars
 from hudi_conformance.verification.impact.comparing import (
     Changed,
     Impact,
@@ -31,8 +31,6 @@ from hudi_conformance.verification.impact.sides import PROGRAM, Answered, Report
 from hudi_conformance.verification.impact.touching import UNTOUCHED, Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
-
-_SECONDS_BETWEEN_LINES = 5.0
 
 Tasks: TypeAlias = Mapping[str, Mapping[str, Any]]
 STATEMENTS = {"properties": "property", "scenarios": "scenario", "agreements": "agreement"}
@@ -55,8 +53,8 @@ def show_impact(
     """Compare: exit 0 where nothing gives another result, 1 where something does, 2 where they cannot be compared."""
     try:
         tree = working_tree(start, fresh=scope.fresh)
-        with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
-            found = impact(base, tree, scope, _teller(progress, quiet=as_json))
+        with unpacked(tree, revision) as base, Bars(out, quiet=as_json) as bars:
+            found = impact(base, tree, scope, _shown(bars))
     except (ImpactError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         out.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
         return 2
@@ -178,22 +176,13 @@ def _turned(before: Mapping[str, list[Line]], after: Mapping[str, list[Line]]) -
     )
 
 
-def _progress(out: Console, *, quiet: bool) -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
-    return Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal)
-
-
-def _teller(progress: Progress, *, quiet: bool) -> ReportProgress:
-    """Bars at a terminal; elsewhere a line on stderr, every few seconds and where a part is done."""
-    bars: dict[str, TaskID] = {}
-    last = [time.monotonic()]
+def _shown(bars: Bars) -> ReportProgress:
+    """A bar for each name of what is at work."""
+    known: dict[str, TaskID] = {}
 
     def report_progress(name: str, done: int, total: int) -> None:
-        if name not in bars:
-            bars[name] = progress.add_task(name, total=total)
-        progress.update(bars[name], completed=done, total=total)
-        if progress.disable and not quiet and (done == total or time.monotonic() - last[0] > _SECONDS_BETWEEN_LINES):
-            last[0] = time.monotonic()
-            print(f"{name}: {done} of {total}", file=sys.stderr, flush=True)  # noqa: T201 - where no bar can be drawn
+        if name not in known:
+            known[name] = bars.add_task(name, total=total)
+        bars.update(known[name], completed=done, total=total)
 
     return report_progress

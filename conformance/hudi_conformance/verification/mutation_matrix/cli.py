@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.runner.cases import matches_id, short_id
-from hudi_conformance.runner.console import console
+from hudi_conformance.runner.console import Bars, console
 from hudi_conformance.runner.identifiers import known_word
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by
 from hudi_conformance.verification.mutation_matrix.matrix import keep, run_matrix
@@ -30,7 +29,7 @@ def row(name: Annotated[str, typer.Argument(help="A mutant.")]) -> None:
     """Put every case to one mutant: exit 1 where none of them fails it."""
     known_word("mutant", name, MUTANTS)
     cases, killers = every_case(_HERE), 0
-    with Progress(console=console(), transient=True) as progress:
+    with Bars(console()) as progress:
         for case in progress.track(cases, description=name):
             if killed_by(case, [MUTANTS[name]]):
                 killers += 1
@@ -57,7 +56,7 @@ def matrix(
     ] = False,
 ) -> None:
     """Run the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
-    with Progress(console=console(), transient=True) as progress:
+    with Bars(console()) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
         played = run_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
     keep(played, _HERE)

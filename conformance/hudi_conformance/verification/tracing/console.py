@@ -8,9 +8,9 @@ from pathlib import Path
 from hudi_adapter.java import JavaNotFoundError
 from hudi_model_tools.accepts import accepts
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.corpus.traces import Line, TraceError, describe_refusal, read_trace
+from hudi_conformance.runner.console import Bars
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.verification.checking_specs import modules_folder
 from hudi_conformance.verification.tla.manifest import ManifestError
@@ -72,8 +72,7 @@ def describe_verdict(lines: Sequence[Mapping[str, str]], verdict: Verdict) -> st
 
 @contextmanager
 def _shown(out: Console, title: str) -> Iterator[None]:
-    """The time that something takes, on a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+    """The time that something takes."""
+    with Bars(out) as progress:
         progress.add_task(title, total=None)
         yield
