@@ -113,4 +113,11 @@ InductiveInit == AnySteps /\ LockIsHeld /\ AnyWrites /\ FirstCommitterWins
 \* Steps from within the bounds.
 Step == clock <= MaxClock /\ Next
 InductiveSpec == InductiveInit /\ [][Step]_vars
+
+\* What Apalache is given of a step: all but the base file that a write puts, of which it gave no answer.
+StepButFile ==
+  /\ clock <= MaxClock
+  /\ \E p \in Writers:
+       \/ TakeLock(p) \/ GenerateTime(p) \/ WriteHeartbeat(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+       \/ PutMarker(p) \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
 =============================================================================

@@ -133,5 +133,7 @@ NothingStandsInBoth == Archived \intersect Actions = {}
 NoLevelIsMerged == \A one \in history: one.name.level < 2
 NoFileIsUnnamed == Unused(manifests, history) = {}
 NobodyIsLate == \A p \in SlowHolders: ~IsLate(p)
+NoReplacementIsArchived == Clustering = 0 \/ Clustering \notin Archived
+NoRollbackIsArchived == \A row \in ArchivedRows: row.action # "rollback"
 NoFollowerIsOvertaken == \A f \in Followers: followers[f].step # "missed"
 ==============================================================================

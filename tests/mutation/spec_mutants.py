@@ -155,10 +155,10 @@ class _AsTheyAre:
     def in_order(self, modules: AbstractSet[str]) -> list[Run]:
         """The runs of some modules: those known to be short first, then those that are expected to be."""
 
-        def place(run: Run) -> tuple[float, bool, float]:
+        def place(run: Run) -> tuple[float, float, bool]:
             known = self._file(run)
             seconds = self.checked(run).seconds if known.exists() else math.inf
-            return seconds, run.violates is None, run.limit_s
+            return seconds, run.limit_s, run.violates is None
 
         return sorted((one for one in self.runs if one.module in modules), key=place)
 
