@@ -17,9 +17,8 @@ _FAILED_ATTEMPT = "0-9-9"
 
 def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
     """Markers of an attempt that announce these files."""
-    files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
-    for file in files:
-        table.damage(corruption.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
+    for name in _marker_names(written, kind):
+        table.damage(corruption.write(f".hoodie/.temp/{at}/{name}"))
 
 
 def marked_by_a_server(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
@@ -27,12 +26,18 @@ def marked_by_a_server(table: GoldenTable, at: InstantTime, written: Written, ki
 
     Version 6 lacks the file that says of which type they are.
     """
-    names = [f"{one.partition}/{one.name}.marker.{kind}\n" for one in (*written.base_files, *written.log_files)]
+    names = _marker_names(written, kind)
     unmade = [name.replace("_0-1-0_", "_1-1-1_") for name in names]
-    for number, lines in ((0, unmade), (1, names)):
-        table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS{number}", "".join(lines).encode()))
+    for number, batch in ((0, unmade), (1, names)):
+        lines = "".join(f"{name}\n" for name in batch)
+        table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS{number}", lines.encode()))
     if table.version > 6:
         table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS.type", b"TIMELINE_SERVER_BASED"))
+
+
+def _marker_names(written: Written, kind: str) -> list[str]:
+    files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
+    return [f"{file.partition}/{file.name}.marker.{kind}" for file in files]
 
 
 @golden(
