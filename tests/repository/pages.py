@@ -41,6 +41,8 @@ VARYING = (
     (re.compile(r"█+"), ""),
     (re.compile(r"\b(to scale|even steps)\b"), "to scale"),
     (re.compile(r"/[^ :\"']*/(hudi-conformance-[^ :\"']*|pytest-of-[^ :\"']*)"), "/a/folder"),
+    # How far a command is, which it says on stderr where it takes more than two seconds.
+    (re.compile(r"^[^:\n]+: [0-9]+( of [0-9]+| s)$", re.MULTILINE), ""),
     (re.compile(r"[│┃━─┏┓┡┩├┤└┘┬┴┼╇╈ ]+"), " "),
 )
 RUN_BLOCKS = """
