@@ -260,7 +260,8 @@ def _literal(value: Any, kind: pa.DataType | None) -> "Column":
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     if isinstance(value, dt.time):
-        return functions.lit(_of_day(value) // (1000 if kind == pa.time32("ms") else 1))
+        whole, rest = divmod(_of_day(value), 1000 if kind == pa.time32("ms") else 1)
+        return functions.lit(whole + rest / 1000 if rest else whole)
     if isinstance(value, dt.datetime):
         micros = (
             (value.astimezone(dt.timezone.utc).replace(tzinfo=None) - _EPOCH) // _MICROSECOND if value.tzinfo else None
