@@ -194,6 +194,7 @@ def test_a_long_junction_is_read():
         ["n", "=", Decimal(1)],
         ["f", "=", b"1"],
         ["s", "=", b"Ab"],
+        ["x", "=", memoryview(b"1")],
         ["d", "=", dt.datetime.fromisoformat("2024-02-29")],
         ["t", "=", dt.datetime.fromisoformat("2024-02-29T23:00")],
         ["t", "=", dt.date(2024, 2, 29)],

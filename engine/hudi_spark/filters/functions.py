@@ -473,7 +473,7 @@ _OF_CLASSES: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[[A
     (dt.datetime, {"timestamp": _instant, "local-timestamp": _local}),
     (dt.date, {"date": _identity}),
     (dt.time, {"time": _time}),
-    ((bytes, bytearray, memoryview), {"binary": bytes}),
+    ((bytes, bytearray), {"binary": bytes}),
 )
 
 
