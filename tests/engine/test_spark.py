@@ -309,15 +309,17 @@ def test_values_in_filters_are_the_same_with_and_without_spark(spark: Any, tmp_p
             assert sorted(one.id for one in found) == sorted(expected), condition
 
 
-def test_a_decimal_that_spark_would_round_is_refused(spark: Any, tmp_path: Path):
-    """Compared with all 38 digits of a column a further one is lost, and the value becomes one that the column has."""
+def test_a_decimal_that_spark_has_no_digits_for_is_refused(spark: Any, tmp_path: Path):
+    """Compared with all 38 digits of a column a further one would be lost, so that the value became one of its own."""
     schema = pa.schema([("id", pa.string()), ("paid", pa.decimal128(38, 2))])
     create_arrow(tmp_path, TableDefinition("values", schema, record_key=("id",)))
     write_arrow(tmp_path, pa.table([["a"], [Decimal("0.01")]], schema=schema), "insert")
-    found = HudiTable(spark, tmp_path).snapshot(filter=["paid", ">", Decimal("0.000")])
-    assert found.count() == 1
+    for value, found in ((f"0.00{'0' * 37}", 1), (f"0.01{'0' * 37}", 0)):
+        assert HudiTable(spark, tmp_path).snapshot(filter=["paid", ">", value]).count() == found
+    between = ["paid", ">", f"0.00{'5' * 37}"]
+    assert read_arrow(tmp_path, filter=between).num_rows == 1
     with pytest.raises(HudiError, match="too few digits"):
-        HudiTable(spark, tmp_path).snapshot(filter=["paid", ">", "0.005"])
+        HudiTable(spark, tmp_path).snapshot(filter=between)
 
 
 def test_filters_on_not_a_number_are_the_same_with_and_without_spark(spark: Any, tmp_path: Path):

@@ -17,9 +17,13 @@ _FAILED_ATTEMPT = "0-9-9"
 
 def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
     """Markers of an attempt that announce these files."""
+    for name in _markers(written, kind):
+        table.damage(corruption.write(f".hoodie/.temp/{at}/{name}"))
+
+
+def _markers(written: Written, kind: str) -> list[str]:
     files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
-    for file in files:
-        table.damage(corruption.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
+    return [f"{file.partition}/{file.name}.marker.{kind}" for file in files]
 
 
 def marked_by_a_server(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
@@ -27,7 +31,7 @@ def marked_by_a_server(table: GoldenTable, at: InstantTime, written: Written, ki
 
     Version 6 lacks the file that says of which type they are.
     """
-    names = [f"{one.partition}/{one.name}.marker.{kind}\n" for one in (*written.base_files, *written.log_files)]
+    names = [f"{name}\n" for name in _markers(written, kind)]
     unmade = [name.replace("_0-1-0_", "_1-1-1_") for name in names]
     for number, lines in ((0, unmade), (1, names)):
         table.damage(corruption.write(f".hoodie/.temp/{at}/MARKERS{number}", "".join(lines).encode()))
