@@ -105,6 +105,23 @@ def test_values_as_python_has_them_compare_like_literals(form: Any, rows: list[i
     assert numbers(form) == rows
 
 
+@pytest.mark.parametrize("unit", ["s", "ms"])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_time_is_compared_to_the_microsecond(unit: str, several: bool):
+    """Between two values of the column lies a time that is neither of them: cut to its unit, it was the lower one."""
+    day = dt.datetime.fromisoformat("2024-02-29T23:00:01")
+    table = pa.table({"l": pa.array([day], pa.timestamp(unit)), "c": pa.array([day.time()], pa.time32(unit))})
+    more = [day + dt.timedelta(days=1, seconds=n) for n in range(40 * several)]
+    for value, found in ((day, 1), (day + dt.timedelta(microseconds=1), 0)):
+        for form in (
+            ["l", "in", [value, *more]],
+            ["l", "in", [value.isoformat(timespec="microseconds"), *more]],
+            ["c", "in", [value.time(), *(one.time() for one in more[2:])]],
+            ["and", ["l", ">=", value], ["c", ">=", value.time().isoformat("microseconds")]],
+        ):
+            assert matching(filter_of(form, table.schema), table).num_rows == found
+
+
 def test_a_decimal_is_found_in_a_column_of_floats(tmp_path: Path):
     """As a float: by its own digits it was outside of the bounds of the file that has it, and the row was left out."""
     create_arrow(tmp_path, TableDefinition("t", pa.schema({"id": pa.string(), "f": pa.float64()}), record_key=["id"]))
@@ -177,6 +194,7 @@ def test_a_long_junction_is_read():
         ["n", "=", Decimal(1)],
         ["f", "=", b"1"],
         ["s", "=", b"Ab"],
+        ["x", "=", memoryview(b"1")],
         ["d", "=", dt.datetime.fromisoformat("2024-02-29")],
         ["t", "=", dt.datetime.fromisoformat("2024-02-29T23:00")],
         ["t", "=", dt.date(2024, 2, 29)],

@@ -163,6 +163,8 @@ def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path: Path) ->
         secondary_definition("n", "nothing"),
         expression_definition("n", "column_stats", "lower", "price"),
         expression_definition("n", "column_stats", "unknown", "note"),
+        expression_definition("n", "bloom_filters", "upper", "note", options={"fpp": "1"}),
+        expression_definition("n", "bloom_filters", "upper", "note", options={"numEntries": "99999999999"}),
     ]
     for definition in refused:
         with pytest.raises(HudiError) as caught:

@@ -1,6 +1,7 @@
 """Savepoints hold what a snapshot as of a write reads, until they are deleted; what may be cleaned is not saved."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hudi_format.timeline.plans import (
@@ -66,6 +67,17 @@ def test_the_newest_write_is_saved_where_none_is_named(tmp_path: Path):
     with pytest.raises(HudiError, match="saved already") as refused:
         table.services().savepoint(table.second)
     assert refused.value.reason == Reason.CONFIG_INVALID
+
+
+@pytest.mark.parametrize("comment", [5, None, b"why", "\ud800"])
+def test_a_comment_that_no_file_can_hold_is_refused_before_anything_is_written(tmp_path: Path, comment: Any):
+    """It ended in an error of Python when the savepoint was half made, and left it pending."""
+    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
+    with pytest.raises(HudiError, match="the comment of a savepoint is") as refused:
+        table.services().savepoint(table.second, comment)
+    assert refused.value.reason == Reason.CONFIG_INVALID
+    assert not table.actions("savepoint")
+    assert table.services().savepoint(table.second, "å").requested == table.second
 
 
 def test_what_is_not_there_is_not_saved(tmp_path: Path):

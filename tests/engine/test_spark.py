@@ -1,11 +1,13 @@
 """The same tables through Spark."""
 
 import contextlib
+import datetime as dt
 import io
 import math
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +282,44 @@ def test_tasks_are_packed_by_what_they_read(sizes: list[int], packs: list[int]):
     found = packed_for(2, range(len(sizes)), sizes.__getitem__)
     assert [len(one) for one in found] == packs
     assert [number for one in found for number in one] == list(range(len(sizes)))
+
+
+def test_values_in_filters_are_the_same_with_and_without_spark(spark: Any, tmp_path: Path):
+    """Values between those of a column, of more digits than Spark has, and of years that PySpark cannot write."""
+    schema = pa.schema(
+        [("id", pa.string()), ("day", pa.date32()), ("noon", pa.time32("ms")), ("paid", pa.decimal128(10, 2))]
+    )
+    create_arrow(tmp_path, TableDefinition("values", schema, record_key=("id",), table_type="MERGE_ON_READ"))
+    for number in (1, 2, 3):
+        values = [[f"k{number}"], [dt.date(number, 1, 1)], [dt.time(number)], [Decimal(number * 100 + 0.25)]]
+        write_arrow(tmp_path, pa.table(values, schema=schema), "upsert")
+    later = dt.time(2, microsecond=1)
+    paid = [Decimal(text) for text in ("200.25", f"200.25{'0' * 40}1", f"200.24{'9' * 60}", "1e60", "-1e60", "1e-60")]
+    compared = [
+        ["noon", later],
+        ["noon", later.isoformat()],
+        ["day", dt.date(2, 1, 1)],
+        *(["paid", one] for one in paid),
+    ]
+    for column, value in compared:
+        for word in ("=", "<", "<=", ">", ">=", "in"):
+            condition = [column, word, [value] if word == "in" else value]
+            found = HudiTable(spark, tmp_path).snapshot(columns=["id"], filter=condition).collect()
+            expected = read_arrow(tmp_path, columns=["id"], filter=condition)["id"].to_pylist()
+            assert sorted(one.id for one in found) == sorted(expected), condition
+
+
+def test_a_decimal_that_spark_has_no_digits_for_is_refused(spark: Any, tmp_path: Path):
+    """Compared with all 38 digits of a column a further one would be lost, so that the value became one of its own."""
+    schema = pa.schema([("id", pa.string()), ("paid", pa.decimal128(38, 2))])
+    create_arrow(tmp_path, TableDefinition("values", schema, record_key=("id",)))
+    write_arrow(tmp_path, pa.table([["a"], [Decimal("0.01")]], schema=schema), "insert")
+    for value, found in ((f"0.00{'0' * 37}", 1), (f"0.01{'0' * 37}", 0)):
+        assert HudiTable(spark, tmp_path).snapshot(filter=["paid", ">", value]).count() == found
+    between = ["paid", ">", f"0.00{'5' * 37}"]
+    assert read_arrow(tmp_path, filter=between).num_rows == 1
+    with pytest.raises(HudiError, match="too few digits"):
+        HudiTable(spark, tmp_path).snapshot(filter=between)
 
 
 def test_filters_on_not_a_number_are_the_same_with_and_without_spark(spark: Any, tmp_path: Path):

@@ -390,10 +390,17 @@ def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
     # Decimals of another scale compare by value.
     if isinstance(value, Decimal):
         return pa.scalar(value)
-    kind = compared_type(column, schema)
+    kind = _in_microseconds(compared_type(column, schema))
     whole = isinstance(value, int) and not isinstance(value, bool) and pa.types.is_integer(kind)
     # A number beyond the column's type is none of its values, and compares with all of them.
     return pa.scalar(value, pa.int64() if whole and function_of(column).result else kind)
+
+
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    """Of times in seconds or milliseconds the type that holds every literal: theirs would cut it."""
+    if kinds.is_timestamp(kind) and kind.unit in {"s", "ms"}:
+        return pa.timestamp("us", kind.tz)
+    return pa.time64("us") if kinds.is_time32(kind) else kind
 
 
 def plain_values(forms: Sequence[Any], column: Column, schema: pa.Schema) -> pa.Array | None:
@@ -466,7 +473,7 @@ _OF_CLASSES: Final[tuple[tuple[type | tuple[type, ...], Mapping[str, Callable[[A
     (dt.datetime, {"timestamp": _instant, "local-timestamp": _local}),
     (dt.date, {"date": _identity}),
     (dt.time, {"time": _time}),
-    ((bytes, bytearray, memoryview), {"binary": bytes}),
+    ((bytes, bytearray), {"binary": bytes}),
 )
 
 

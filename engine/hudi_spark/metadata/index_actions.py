@@ -27,7 +27,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency import Clock, Effects
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.metadata.expressions import checked_expression
+from hudi_spark.metadata.expressions import results_of
 from hudi_spark.metadata.index import Keeping
 from hudi_spark.metadata.indexes import keeping_of, kind_of, with_fresh_properties
 from hudi_spark.metadata.layout import (
@@ -119,7 +119,7 @@ def refuse_unfit(keeping: Keeping, name: str, definition: IndexDefinition | None
         checked_column(keeping, definition)
         refuse_kind(keeping, definition)
     if definition is not None and is_expression_index(name):
-        checked_expression(keeping, definition)
+        results_of(keeping, definition)
 
 
 @dataclass(slots=True)

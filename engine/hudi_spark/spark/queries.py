@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from functools import reduce
 from inspect import signature
 from itertools import accumulate
@@ -150,6 +151,9 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 }
 # Without a length the text from a position on.
 _LONGEST: Final = 2**31 - 1
+_SPARK_DIGITS: Final = 38
+# Of literals, before and after the point.
+_MOST_DIGITS: Final = 1000
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 
@@ -260,15 +264,39 @@ def _literal(value: Any, kind: pa.DataType | None) -> "Column":
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     if isinstance(value, dt.time):
-        return functions.lit(_of_day(value) // (1000 if kind == pa.time32("ms") else 1))
+        whole, rest = divmod(_of_day(value), 1000 if kind == pa.time32("ms") else 1)
+        return functions.lit(whole + rest / 1000 if rest else whole)
     if isinstance(value, dt.datetime):
         micros = (
             (value.astimezone(dt.timezone.utc).replace(tzinfo=None) - _EPOCH) // _MICROSECOND if value.tzinfo else None
         )
         return functions.expr(f"timestamp_micros({micros})") if micros is not None else _local(value)
+    if isinstance(value, dt.date):
+        # PySpark writes years before 1000 in less than four digits.
+        return functions.lit(value.isoformat()).cast("date")
+    if isinstance(value, Decimal) and kind is not None:
+        return functions.lit(_between(value, kind.precision, kind.scale))
     literal = functions.lit(value)
-    # Decimals of another scale compare by value.
     return literal if kind is None or pa.types.is_decimal(kind) else literal.cast(spark_type(wire_type(kind)))
+
+
+def _between(value: Decimal, precision: int, scale: int) -> Decimal:
+    """A number that compares with all of a decimal type as this one does, with one digit more than they have at most.
+
+    Raises:
+        HudiError: CONFIG_INVALID where Spark, which would round, has no digit more.
+
+    """
+    with localcontext(Context(prec=_MOST_DIGITS)):
+        step, bound = Decimal(1).scaleb(-scale), Decimal(1).scaleb(precision - scale)
+        value = max(-bound, min(value, bound))
+        whole = value.quantize(step, ROUND_FLOOR)
+        if whole == value and abs(value) < bound:
+            return whole
+        if precision < _SPARK_DIGITS:
+            return whole if whole == value else whole + step / 2
+    message = f"Spark has too few digits to compare decimal({precision},{scale}) with {value}"
+    raise HudiError(Reason.CONFIG_INVALID, "RD-012", message, hint="give a value that the column could have")
 
 
 def _local(value: dt.datetime) -> "Column":
