@@ -16,8 +16,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": CODEC,
-    # Apache Hudi needs a deep stack for a condition of 10,000 keys.
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Xss64m",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "6g",
