@@ -606,7 +606,8 @@ def compact_logs_when_due(own: OwnTable) -> bool:
     if not own.options.flag(_ENABLE) or since < least:
         return False
     found, visibility = own.slices()
-    slices = tuple(one for one in found if len(one.log_files) >= least and not _is_waited_for(one, own))
+    waiting = min((one.requested for one in own.data.pending()), default="") if own.layout.has_completion_times else ""
+    slices = tuple(one for one in found if len(one.log_files) >= least and not _is_waited_for(one, waiting))
     newest = max((one.requested for one in own.timeline.completed("deltacommit")), default="")
     instant = own.now() if own.layout.has_completion_times else f"{newest}{_LOG_COMPACTION_SUFFIX}"
     if not slices or any(one.requested == instant for one in own.timeline.instants):
@@ -626,16 +627,15 @@ def compact_logs_when_due(own: OwnTable) -> bool:
     return True
 
 
-def _is_waited_for(one: FileSlice, own: OwnTable) -> bool:
-    """Whether an action of the data table that is pending may still put a log before the newest of a slice.
+def _is_waited_for(one: FileSlice, waiting: str) -> bool:
+    """Whether the oldest action of the data table that is pending may still put a log before the newest of a slice.
 
     What is merged takes the place of the newest log: older records would come after that action's, and hide them. In
     version 6 blocks are in the order in which they were appended.
 
     Clauses: LC-003, MT-015.
     """
-    newest = max(log_name(path).instant for path in one.log_files)
-    return own.layout.has_completion_times and any(pending.requested <= newest for pending in own.data.pending())
+    return bool(waiting) and waiting <= max(log_name(path).instant for path in one.log_files)
 
 
 @dataclass(frozen=True, slots=True)

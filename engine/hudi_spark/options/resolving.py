@@ -191,6 +191,18 @@ def is_whole(text: str) -> bool:
     return text.encode(errors="ignore").decode() == text
 
 
+def refuse_no_text(text: object, what: str, clause: str) -> None:
+    """Refuse a value that is no text, or one that no file can hold.
+
+    Raises:
+        HudiError: CONFIG_INVALID, by the clause that the value belongs to.
+
+    """
+    if not (isinstance(text, str) and is_whole(text)):
+        message, hint = f"{what} is {repr(text)[:60]}", "give a text, with no half of a surrogate pair"
+        raise HudiError(Reason.CONFIG_INVALID, clause, message, hint=hint)
+
+
 def _refuse_other_texts(configs: Mapping[str, str]) -> None:
     if not hasattr(configs, "items"):
         raise refusal(f"options are a {type(configs).__name__}", "give a dictionary: {'hoodie.index.type': 'BLOOM'}")

@@ -35,7 +35,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.concurrency import DOWNWARDS, Holding, delete_entries, joined
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata import FinishedWrite, milliseconds_of, update_metadata_table
-from hudi_spark.options import is_whole
+from hudi_spark.options import refuse_no_text
 from hudi_spark.services.rollback import clear, remove, rollback_metadata
 from hudi_spark.services.rollback_planning import RESTORE, ROLLBACK, Search, listing_plan
 from hudi_spark.table_state import (
@@ -127,12 +127,7 @@ def savepoint(work: TableWork, instant: str | None = None, comment: str = "", by
     Clauses: SR-001, SR-002, SR-006, TL-010.
 
     """
-    if not (isinstance(comment, str) and is_whole(comment)):
-        message, hint = (
-            f"the comment of a savepoint is {comment!a:.60}",
-            "give a text, with no half of a surrogate pair",
-        )
-        raise HudiError(Reason.CONFIG_INVALID, "SR-001", message, hint=hint)
+    refuse_no_text(comment, "the comment of a savepoint", "SR-001")
     with work.lock(SAVEPOINT) as holding:
         after_restores(work)
         configuration, timeline = (snapshot := work.snapshot()).configuration, snapshot.timeline

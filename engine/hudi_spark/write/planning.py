@@ -31,7 +31,7 @@ from hudi_spark.files import (
 from hudi_spark.keys import RECORD_KEY, KeyGenerator, key_generator, stored_rule
 from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, merge_mode, merge_rule
 from hudi_spark.metadata import StatisticsPlan, statistics_plan
-from hudi_spark.options import Options, contradictions, is_whole, names_given
+from hudi_spark.options import Options, contradictions, names_given, refuse_no_text
 from hudi_spark.readings import Readings
 from hudi_spark.schema import (
     META_SCHEMA,
@@ -337,9 +337,8 @@ def write_id_of(text: str) -> WriteId | None:
         HudiError: CONFIG_INVALID for an id that is no text, or one that no file can hold.
 
     """
-    if text is not None and not (isinstance(text, str) and is_whole(text)):
-        message, hint = f"the id of a write is {repr(text)[:60]}", "give a text, with no half of a surrogate pair"
-        raise HudiError(Reason.CONFIG_INVALID, "OW-010", message, hint=hint)
+    if text is not None:
+        refuse_no_text(text, "the id of a write", "OW-010")
     return WriteId(text) if text else None
 
 
