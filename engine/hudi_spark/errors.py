@@ -4,7 +4,7 @@ Exception
 ├── HudiError             the table or the request breaks a rule; `reason` says which
 │   ├── StorageFailedError   the operating system or an object store refused or failed; an OSError, too
 │   └── OutcomeUnknownError  whether an action stands is not known; `requested` is its instant
-└── UnsupportedFeature    both are legal, this reader does not have the feature yet
+└── UnsupportedFeature    both are legal, the engine does not have the feature yet
 UserWarning
 ├── DamagedLogWarning     the format shows readers to skip these bytes, and to say so
 └── RangeWarning          a range holds nothing as it was given, or was answered from the newest snapshot
@@ -130,7 +130,7 @@ class OutcomeUnknownError(HudiError):
         self.requested = requested
 
 
-class UnsupportedFeature(Exception):  # noqa: N818 - says what this reader lacks, not that the table is wrong
+class UnsupportedFeature(Exception):  # noqa: N818 - says what the engine lacks, not that the table is wrong
     """A legal table or request that needs a feature which is not built; `feature` is its name."""
 
     def __init__(self, feature: str, detail: str = "") -> None:
@@ -140,7 +140,7 @@ class UnsupportedFeature(Exception):  # noqa: N818 - says what this reader lacks
 
     def __str__(self) -> str:
         detail = f": {self.detail}" if self.detail else ""
-        return f"this reader does not have {self.feature} yet{detail}"
+        return f"{self.feature} is not supported yet{detail}"
 
 
 class DamagedLogWarning(UserWarning):

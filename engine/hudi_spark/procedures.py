@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hudi_format.errors import FormatError
 from hudi_format.metadata.codec import raw_metadata_record
 from hudi_format.metadata.records import ColumnStats, MetadataRecord
 from hudi_format.metadata.wrapped_values import plain_value
+from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.datasource import BEGIN, CHANGES, END, TYPE, load
@@ -20,6 +22,7 @@ from hudi_spark.table import HudiTable, NamedTable, session_storage
 from hudi_spark.table_state import (
     FileSlice,
     GivenInstants,
+    Instant,
     NoMetadata,
     committed_slices,
     compaction_plan,
@@ -148,14 +151,21 @@ def _show_properties(call: _Call) -> "DataFrame":
 
 
 def _show_compaction(call: _Call) -> "DataFrame":
-    """Pending ones, newest first; what has completed is a commit of the timeline."""
+    """Pending ones, newest first; what has completed is a commit of the timeline. No size says that a plan is corrupt."""
     storage = session_storage(call.spark, call.named.path, None)
     with boundary(storage.base):
         _, timeline = load_table(storage)
         waiting = [*timeline.pending("compaction"), *timeline.pending("logcompaction")]
         found = sorted(waiting, key=lambda one: one.requested, reverse=True)[: call.limit(20)]
-        rows = [(one.requested, len(compaction_plan(storage, one).operations), one.state, one.action) for one in found]
+        rows = [(one.requested, _operation_size(storage, one), one.state, one.action) for one in found]
     return call.spark.createDataFrame(rows, "timestamp string, operation_size int, state string, action string")
+
+
+def _operation_size(storage: Storage, waiting: Instant) -> int | None:
+    try:
+        return len(compaction_plan(storage, waiting).operations)
+    except FormatError:
+        return None
 
 
 def _create_savepoint(call: _Call) -> "DataFrame":
