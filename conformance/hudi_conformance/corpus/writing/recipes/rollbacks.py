@@ -63,19 +63,19 @@ def live_heartbeat(case: WritingCase) -> None:
     case.state()
 
 
-@writing("rollback/never", SHARED, "RB-001", "never-means-eager")
+@writing("rollback/never", SHARED, "RB-001 RD-002", "never-means-eager")
 def never(case: WritingCase) -> None:
     """Where nobody is to roll failed writes back nobody does, unless one is named.
 
-    Given a writer that made its files and died.
+    Given a writer that made its files and died before anything was completed, and an insert since.
     When failed writes are rolled back under NEVER, and the write is then named.
-    Then the first does nothing, the second takes the write.
+    Then the first does nothing, and nothing of the write is read; the second takes the write.
     """
     case.create()
-    case.write("insert", fleet(10))
     failed = abandoned(case, "one", "r01")
+    case.write("insert", fleet(10), configs=NEVER)
     case.service("rollback", {**IMPATIENT, **NEVER})
-    case.timeline()
+    case.state()
     case.service("rollback", {**IMPATIENT, **NEVER}, instant=failed.requested)
     case.state()
 
