@@ -122,30 +122,40 @@ def dropped_and_added(case: WritingCase) -> None:
         case.changes(None)
 
 
-_SEATS: Final = _schema(*_columns(), ("seats", "int32"), ("share", "float32"), ("number", "string"))
+_NUMBERS: Final = ("seats", "int32"), ("share", "float32"), ("number", "string")
+_SEATS: Final = _schema(*_columns(), *_NUMBERS, ("grams", "float64"), ("tons", "float32"))
+# Java writes no exponent from a thousandth to below ten millions, and two digits at least.
+_GRAMS: Final = (9999999.0, 1e7, 0.001, 0.0009, -123456.75, 1.5e300, -1e-10, 5e-324, -0.0, None)
+_TONS: Final = (1e7, 9999999.0, 0.0009, 0.001, 0.1, -3e38, 2.0**-149, 1e-40, None, 0.0)
 
 
 @writing("altering/retyped", _SHAPES, "DM-020 DM-021 DM-004", "any-type-is-given no-wider-type-is-given")
 def retyped(case: WritingCase) -> None:
     """A column gets a type that holds its values, and no narrower one.
 
-    Given rides with short integers, floats and texts, one of them updated.
-    When these become longs, doubles and decimals, one of them under another name, and updates bring what only those
-    hold; then a long is to be short.
-    Then what was there has the types and names of now, and the last change is refused.
+    Given rides with short integers, floats and texts, some of them updated; among the floats are the greatest and least
+    that have no exponent as text, and the least of all.
+    When these become longs, doubles, texts and decimals, one of them under another name, and updates bring what only
+    those hold; then a long is to be short.
+    Then what was there has the types and names of now, as Java converts it, and the last change is refused.
     """
     case.schema = _SEATS
     case.create()
-    case.write("insert", [ride("r01", 1, seats=4, share=0.1, number="1.25"), ride("r11", 1, seats=None, number="7")])
-    first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5")])
-    wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)"}
+    weights = enumerate(zip(_GRAMS, _TONS, strict=True))
+    weighed = [ride(f"r2{place}", 1, grams=grams, tons=tons, share=tons) for place, (grams, tons) in weights]
+    rides = [ride("r01", 1, seats=4, share=0.1, number="1.25"), ride("r11", 1, seats=None, number="7")]
+    case.write("insert", [*rides, *weighed])
+    again = [{**row, "ts": 2} for row in weighed[::2]]
+    first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5"), *again])
+    wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)", "grams": "string", "tons": "string"}
     retypings = ({"change": "type", "column": name, "type": kind} for name, kind in wider.items())
     change = _altered(case, *retypings, {"change": "rename", "column": "share", "to": "part"})
     case.state()
     case.info()
     _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
-    types = _schema(*_columns(), ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)"))
-    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None)], schema=types)
+    numbers = ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)")
+    types = _schema(*_columns(), *numbers, ("grams", "string"), ("tons", "string"))
+    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None, grams="light")], schema=types)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
     case.state()
