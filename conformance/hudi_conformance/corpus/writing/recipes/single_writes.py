@@ -647,13 +647,14 @@ def _opening(case: WritingCase) -> str:
 def composite_buckets(case: WritingCase) -> None:
     """A composite key is hashed by the values of its parts, whatever signs they hold.
 
-    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty, and one in bucket 2
-    of a city named 11.
+    Given rides into sixteen buckets a city, whose riders hold commas and colons, look like a second key, are null or
+    empty, and one in bucket 2 of a city named 11.
     When an upsert changes all of them, and another one, too, and brings one in bucket 12 of a city named 1.
     Then each is in the bucket of its two values, and is there once.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
+    riders["r06"] = "a,b,id:7"
     alike = {"a8": "11", "c0": "1"}
     case.create()
     for ts, operation, more in ((10, _opening(case), ("a8",)), (20, "upsert", ("a8",)), (30, "upsert", tuple(alike))):
