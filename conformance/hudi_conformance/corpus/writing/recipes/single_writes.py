@@ -652,9 +652,16 @@ def _opening(case: WritingCase) -> str:
     return "bulk_insert" if case.is_mor else "upsert"
 
 
+_BY_RIDER: Final = {**ALONE, "hoodie.bucket.index.hash.field": "rider"}
+
+
 @writing(
     "single/composite_buckets",
-    (*shapes((6, 9), (COW,), record_key=("id", "rider")), *shapes((8,), (MOR,), record_key=("id", "rider"))),
+    (
+        *shapes((6, 9), (COW,), record_key=("id", "rider")),
+        *shapes((8,), (MOR,), record_key=("id", "rider")),
+        *shapes((9,), (MOR,), _BY_RIDER, record_key=("id", "rider"), label="by_rider"),
+    ),
     "OW-022",
     "composite-keys-end-at-commas null-key-parts-hashed-as-words",
 )
@@ -664,7 +671,7 @@ def composite_buckets(case: WritingCase) -> None:
     Given rides into sixteen buckets a city, whose riders hold commas and colons, look like a second key, are null or
     empty, and one in bucket 2 of a city named 11.
     When an upsert changes all of them, and another one, too, and brings one in bucket 12 of a city named 1.
-    Then each is in the bucket of its two values, and is there once.
+    Then each is in the bucket of its two values, or of the rider alone where that is the hash field, and is there once.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
