@@ -167,8 +167,8 @@ def pending_write(case: WritingCase) -> None:
 
     Given three writes, a writer that has made its files, and three more writes.
     When archival is to keep two, the pending write completes, and archival is to keep two again.
-    Then first the third write and all since stay; at last the slow write has left, too, and a range from the last of the
-    three has it where times of completion count.
+    Then first the third write and all since stay; at last the slow write has left, too, and a range from the last of
+    the three has it where times of completion count.
     """
     rewritten(case, 3)
     case.begin("slow", "upsert", rides(50, ("r11",)))
