@@ -205,7 +205,7 @@ def inside_columns(case: WritingCase) -> None:
     gates = ("gates", "map<string,struct<minute:int32>>")
     inner = _schema(*_columns(), ("place", place), ("stops", stops), _LEGS, gates)
     now: Value = [{"minute": 2**40, "share": 0.1, "note": "é"}]
-    place_now = {"floor": -1, "title": "ñ", "height": None}
+    place_now: Value = {"floor": -1, "title": "ñ", "height": None}
     rows = [ride("r01", 3, place=place_now, stops=now, legs=[{"at": 3}], gates={"é": {"minute": 3}})]
     case.write("upsert", rows, schema=inner)
     if case.is_mor:
