@@ -115,8 +115,10 @@ def specs(
     jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
     *,
     go_on: Annotated[bool, typer.Option(help="Only what has not been tried yet.")] = False,
-    quick: Annotated[bool, typer.Option(help="Only runs that must fail; what they do not kill is left.")] = False,
-    graphs: Annotated[bool, typer.Option(help="Only the agreements' graphs; what they do not kill is left.")] = False,
+    quick: Annotated[bool, typer.Option(help="Only short runs; what they do not kill is left.")] = False,
+    graphs: Annotated[
+        float, typer.Option(help="Only agreements of at most so many states; what they do not kill is left.")
+    ] = 0,
 ) -> None:
     """Try mutants of the TLA+ modules: TLC's declared runs, each as declared or not."""
     folder = ROOT / FOLDER
@@ -128,11 +130,13 @@ def specs(
     chosen = [one for one in listed if one.result.key in wanted and (not named or named & {one.file, *one.checked})]
     waiting = [one for one in chosen if not (go_on and found[one.result.key].tried)]
     if graphs:
-        results = try_by_graphs(folder, waiting, jobs)
+        results = try_by_graphs(folder, waiting, jobs, graphs)
     else:
         results = try_quickly(folder, waiting) if quick else try_spec_mutants(folder, waiting, jobs)
     with typer.progressbar(length=len(waiting), label="mutants") as bar:
         for result in results:
+            # Another run may have kept some meanwhile.
+            found |= {one.key: one for one in kept(SPECS) if one.tried and one.key in found}
             found[result.key] = result
             typer.echo(f"{result.module}:{result.line} {result.operator}: {result.outcome}")
             keep(found.values(), SPECS)

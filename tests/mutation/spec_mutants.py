@@ -54,10 +54,13 @@ _TOGETHER: Final = 150
 """How many mutants one run of TLC has."""
 _STATES_TOGETHER: Final = 60_000
 """How many states such a run may have, by those of the module as it is."""
+_STATES_OF_GRAPHS: Final = 12_000
+"""How many such a run may have whose graph is read: an error of one mutant costs a run of the others."""
 _LEAST_STATES: Final = 1_000
 _LEAST_LEVELS: Final = 100
 """How many states and levels a mutant may have before it is tried alone, where the module as it is has few."""
 _TOGETHER_S: Final = 400.0
+_INSTANCE: Final = re.compile(r"\bINSTANCE (\w+)")
 _STATE: Final = 1
 """The level of what says nothing of the next state."""
 _AND: Final = frozenset({"$ConjList", "\\land"})
@@ -182,7 +185,7 @@ class _AsTheyAre:
 
     def _file(self, run: Run) -> Path:
         configuration, modules = load_run(self._folder, run)
-        return _file_of("as-it-is", run, configuration, sorted(modules.items()))
+        return _file_of("as-it-is", run, configuration, _read_by(modules, run.module))
 
     def _check(self, run: Run) -> Checked:
         return _from_file(self._file(run), partial(self._check_anew, run))
@@ -192,6 +195,17 @@ class _AsTheyAre:
         if plain.fault:
             raise ValueError(f"{run.module} as it is: {run.name}: {plain.fault}")
         return plain
+
+
+def _read_by(sources: Mapping[str, str], module: str) -> list[tuple[str, str]]:
+    """The texts of a module and of those that it extends or has instances of."""
+    waiting, known = [module], dict[str, str]()
+    while waiting:
+        text = sources.get(f"{(name := waiting.pop())}.tla", "")
+        known[name] = text
+        extended = (one for each in EXTENDED.finditer(text) for one in re.findall(r"\w+", each["names"]))
+        waiting += [one for one in (*extended, *_INSTANCE.findall(text)) if one not in known]
+    return sorted(known.items())
 
 
 def _file_of(kind: str, *parts: object) -> Path:
@@ -241,7 +255,7 @@ class _Tried:
 
 
 def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]:
-    """The mutants that runs kill which must fail: these are short, and one has many mutants. Others stay as they were.
+    """The mutants that short runs kill: those that must fail, and small ones. Others stay as they were.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
@@ -249,17 +263,22 @@ def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]
     """
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     tried = {one.result.key: _Tried() for one in mutants}
-    for run in sorted((one for one in plain.runs if one.violates), key=lambda one: plain.checked(one).seconds):
+    short = [one for one in plain.runs if one.violates or _states(plain, one) <= _LEAST_STATES]
+    for run in sorted(short, key=lambda one: plain.checked(one).seconds):
         for chunk in _chunks(partial(_states, plain, run), run, tried, _not_large(mutants, tried)):
             yield from _of_many(folder, run, _size(plain.checked(run)), tried, chunk)
 
 
 def _chunks(
-    states: Callable[[], int], run: Run, tried: Mapping[Hashable, _Tried], mutants: Iterable[SpecMutant]
+    states: Callable[[], int],
+    run: Run,
+    tried: Mapping[Hashable, _Tried],
+    mutants: Iterable[SpecMutant],
+    together: int = _STATES_TOGETHER,
 ) -> list[Sequence[SpecMutant]]:
     """What is left to be tried by a run, as many at once as it may have; nothing where that is one."""
     left = [one for one in mutants if run.module in one.checked and not tried[one.result.key].killed]
-    size = min(_TOGETHER, _STATES_TOGETHER // max(1, states())) if left else 0
+    size = min(_TOGETHER, together // max(1, states())) if left else 0
     return [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
 
 
@@ -296,11 +315,13 @@ def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> I
         yield from pool.map(partial(_outcome, folder, plain, tried), left)
 
 
-def try_by_graphs(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
-    """The mutants with which an agreement has other states or steps, many of them at once. Others stay as they were."""
+def try_by_graphs(
+    folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2, most: float = math.inf
+) -> Iterator[Result]:
+    """The mutants with which an agreement of at most so many states has others, or other steps. Others stay."""
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     with ThreadPoolExecutor(jobs) as pool:
-        yield from _by_graphs(folder, plain, {one.result.key: _Tried() for one in mutants}, mutants, pool)
+        yield from _by_graphs(folder, plain, {one.result.key: _Tried() for one in mutants}, mutants, pool, most=most)
 
 
 def _by_graphs(
@@ -309,9 +330,11 @@ def _by_graphs(
     tried: Mapping[Hashable, _Tried],
     mutants: Sequence[SpecMutant],
     pool: ThreadPoolExecutor,
+    *,
+    most: float = math.inf,
 ) -> Iterator[Result]:
-    for run in sorted(plain.graphs, key=plain.states_of):
-        chunks = _chunks(partial(plain.states_of, run), run, tried, mutants)
+    for run in sorted((one for one in plain.graphs if plain.states_of(one) <= most), key=plain.states_of):
+        chunks = _chunks(partial(plain.states_of, run), run, tried, mutants, _STATES_OF_GRAPHS)
         for chunk in pool.map(partial(_of_graph, folder, run, plain, tried), chunks):
             yield from chunk
 
@@ -319,11 +342,13 @@ def _by_graphs(
 def _of_graph(
     folder: Path, run: Run, plain: _AsTheyAre, tried: Mapping[Hashable, _Tried], mutants: Sequence[SpecMutant]
 ) -> list[Result]:
-    """The mutants with which an agreement has other states or steps."""
-    others = _other_graphs(folder, run, mutants, plain.states_of(run))
-    for number in others:
-        tried[mutants[number].result.key].killed = f"agreement {run.module}: {run.name}"
-    return [replace(mutants[one].result, outcome=tried[mutants[one].result.key].killed) for one in sorted(others)]
+    """The mutants with which an agreement has other states or steps, or TLC ends with an error."""
+    killed: list[Result] = []
+    for number, kind in sorted(_other_graphs(folder, run, mutants, plain.states_of(run)).items()):
+        known = tried[mutants[number].result.key]
+        known.killed = f"{kind} {run.module}: {run.name}"
+        killed.append(replace(mutants[number].result, outcome=known.killed))
+    return killed
 
 
 def _of_many(
@@ -496,19 +521,18 @@ def _output_of_all(
     return *found, errors
 
 
-def _other_graphs(folder: Path, run: Run, mutants: Sequence[SpecMutant], states: int) -> set[int]:
-    """Which mutants, numbered from 0, have other states or steps than the module; the names of steps are not compared.
+def _other_graphs(folder: Path, run: Run, mutants: Sequence[SpecMutant], states: int) -> dict[int, str]:
+    """Which mutants, numbered from 0, are killed by an agreement: `error`, or `agreement` for other states or steps.
 
-    TLC names each step of many mutants the same. A mutant of which it ends with an error is left to other runs.
+    The names of steps are not compared: TLC names each step of many mutants the same.
     """
     question = replace(_Question.of(folder, run, (states, 0)), states=states)
     output, dump, errors = _output_of_all(folder, run, mutants, question.dumped)
     if not output:
-        return set()
+        return {}
     parts = _by_mutant(read_dump(dump))
-    return {
-        number - 1 for number in range(1, len(mutants) + 1) if number not in errors and parts.get(number) != parts[0]
-    }
+    others = (number for number in range(1, len(mutants) + 1) if number not in errors and parts.get(number) != parts[0])
+    return {**dict.fromkeys((one - 1 for one in errors), "error"), **{one - 1: "agreement" for one in others}}
 
 
 _Steps = tuple[set[State], set[State], set[tuple[State, State]]]
@@ -761,8 +785,8 @@ _Change = tuple[Place, Change]
 
 def _changes_kept(folder: Path, module: str) -> list[_Change]:
     """Those of a module and what it extends; of the same sources SANY reads them once."""
-    sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
-    file = _file_of("changes", module, sources, Path(__file__).read_text(encoding="utf-8"))
+    sources = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    file = _file_of("changes", module, _read_by(sources, module), Path(__file__).read_text(encoding="utf-8"))
     return _from_file(file, lambda: list(_changes(_parsed(folder, module), module)))
 
 
