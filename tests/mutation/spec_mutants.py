@@ -504,7 +504,7 @@ def _output_of_all(
     folder: Path,
     run: Run,
     mutants: Sequence[SpecMutant],
-    ask: Callable[[Path, AbstractSet[int]], tuple[str, str]],
+    query: Callable[[Path, AbstractSet[int]], tuple[str, str]],
 ) -> tuple[str, str, AbstractSet[int]]:
     """What TLC prints and dumps of many mutants, and those of which it ends with an error; nothing without an end."""
     with tempfile.TemporaryDirectory(prefix="hudi-spec-mutants-") as name:
@@ -513,7 +513,7 @@ def _output_of_all(
             (place / file).write_text(text, encoding="utf-8")
         (place / run.config).write_text((folder / run.config).read_text(encoding="utf-8"), encoding="utf-8")
         # Of an error TLC ends: once more, without the mutant of which it is.
-        while (found := ask(place, set(range(len(mutants) + 1)) - errors))[0] and not _has_ended(found[0]):
+        while (found := query(place, set(range(len(mutants) + 1)) - errors))[0] and not _has_ended(found[0]):
             last = [int(match["mutant"]) for match in _IN_ERROR.finditer(found[0])][-1:]
             if not last or last[0] == 0:
                 return "", "", errors
@@ -604,13 +604,13 @@ class _Question:
 
     def output(self, place: Path, tried: AbstractSet[int]) -> tuple[str, str]:
         """What TLC prints of some mutants; nothing where it comes to no end."""
-        return self._asked(place, self._module(tried), ("INVARIANT Noted", "ACTION_CONSTRAINT Stepped"))
+        return self._requested(place, self._module(tried), ("INVARIANT Noted", "ACTION_CONSTRAINT Stepped"))
 
     def dumped(self, place: Path, tried: AbstractSet[int]) -> tuple[str, str]:
         """What TLC prints of some mutants and the graph of all: each to the first state too many."""
-        return self._asked(place, self._counting(tried), ("INVARIANT Noted",), DUMPS)
+        return self._requested(place, self._counting(tried), ("INVARIANT Noted",), DUMPS)
 
-    def _asked(self, place: Path, module: str, checks: Sequence[str], more: Sequence[str] = ()) -> tuple[str, str]:
+    def _requested(self, place: Path, module: str, checks: Sequence[str], more: Sequence[str] = ()) -> tuple[str, str]:
         (place / f"{_MUTATED}.tla").write_text(module, encoding="utf-8")
         lines = ["CONSTANTS", *(f"  {name} = {value}" for name, value in self.configuration.constants.items())]
         lines += [f"INIT {_MUTATED}Init", f"NEXT {_MUTATED}Next", "CONSTRAINT Alive", *checks]
