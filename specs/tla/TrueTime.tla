@@ -190,16 +190,18 @@ TimesAreUnique ==
 OneAtATime ==
   \A p, q \in Processes: (step[p] = "waiting" /\ step[q] = "waiting") => p = q
 
+GoesFrom(p, one, other) == step[p] = one /\ step'[p] = other
+
 \* TM-003, TM-005: a time is requested, then waited for under a lock that was free, then answered; or
 \* a shared generator answers at once. Who waits may crash.
 LegalStep ==
   /\ now' \in {now, now + 1}
   /\ \A p \in Processes:
        \/ step'[p] = step[p]
-       \/ <<step[p], step'[p]>> = <<"idle", "requesting">> /\ answers' = answers
-       \/ <<step[p], step'[p]>> = <<"requesting", "waiting">> /\ Generator = "waiting" /\ lock = "nobody" /\ lock' = p
-       \/ <<step[p], step'[p]>> = <<"requesting", "idle">> /\ Generator = "shared" /\ Len(answers') = Len(answers) + 1
-       \/ /\ <<step[p], step'[p]>> = <<"waiting", "idle">>
+       \/ GoesFrom(p, "idle", "requesting") /\ answers' = answers
+       \/ GoesFrom(p, "requesting", "waiting") /\ Generator = "waiting" /\ lock = "nobody" /\ lock' = p
+       \/ GoesFrom(p, "requesting", "idle") /\ Generator = "shared" /\ Len(answers') = Len(answers) + 1
+       \/ /\ GoesFrom(p, "waiting", "idle")
           /\ \/ Len(answers') = Len(answers) + 1 /\ now >= reading[p].since + Wait /\ crashes' = crashes
              \/ answers' = answers /\ crashes' = crashes + 1
 
