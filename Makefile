@@ -22,7 +22,9 @@ conformance: env  ## run the suite against the included engine; build/report/ind
 SHARD ?= 1/10
 CRASHES ?= 1/6
 # The part of TLC's runs that `make specs` carries out: they change with the modules alone; `make soak` carries out all.
-RUNS ?= 1/3
+RUNS ?= 1/5
+# The part of the writing cases whose files did not change that `make golden` puts to the mutants that they name.
+KILLS ?= 1/3
 # Tables of tests lie in memory where there is enough: their writers sync every file.
 MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
@@ -61,8 +63,8 @@ format: env
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-golden: env  ## rebuild the model-written golden tables, the index, the generated pages
-	$(MEMORY) $(CLI) golden build
+golden: env  ## rebuild the model-written golden tables, the index, the generated pages; of unchanged cases that write one in three is put to its mutants
+	$(MEMORY) $(CLI) golden build --shard $(KILLS)
 	$(RUN) -m hudi_conformance.verification.trace_cases
 	$(MAKE) pages
 
@@ -80,7 +82,7 @@ pictures: env  ## draw the pictures of the documentation again; needs chromium
 	$(MEMORY) $(CLI) run --adapter model-in-process --adapter engine-in-process --adapter hudi-rs --jobs 2 --report build/report-pictures
 	$(RUN) -m hudi_conformance.pages.site.screenshots build/report-pictures
 
-specs: env  ## TLC over the TLA+ modules, one run in three; the modules beside the model; Apalache where it is found; APALACHE=1 requires it
+specs: env  ## TLC over the TLA+ modules, one run in five; the modules beside the model; Apalache where it is found; APALACHE=1 requires it
 	$(CLI) specs --shard $(RUNS)
 
 peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what others wrote; compare every real table, and write down what that shows
@@ -117,6 +119,7 @@ spark4: env  ## the tests of the engine on Spark, under the newest Spark 4; need
 SPARK4_TESTS := tests/engine/test_spark.py tests/engine/test_types_spark.py tests/engine/test_writing_spark.py tests/engine/test_datasource.py tests/engine/test_sql.py tests/repository/test_pages.py
 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; pages below build/pages
+	$(MEMORY) $(CLI) golden build
 	$(CLI) prove --soak
 	$(CLI) run --adapter engine-spark --jobs 2 --report build/report-spark
 	$(CLI) specs --soak --page build/pages/specs.md

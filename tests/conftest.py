@@ -1,10 +1,9 @@
 """Of the tests that are slow, kill processes, or start another implementation or Spark, `--shard K/N` runs one in N."""
 
-import re
-import zlib
 from typing import Final
 
 import pytest
+from hudi_conformance.runner.processes import Shard
 
 _SHARDED: Final = ("peers", "spark", "slow", "crashes")
 _OF_OTHER_TARGETS: Final = ("browser", "templates")
@@ -17,29 +16,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Which shard this is."""
-    number, count = _shard(config)
-    return f"shard {number} of {count} of the {', '.join(_SHARDED)} tests" if count > 1 else None
+    shard = _shard(config)
+    return f"shard {shard.number} of {shard.count} of the {', '.join(_SHARDED)} tests" if shard.count > 1 else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of other shards."""
-    number, count = _shard(config)
-    left = {
-        item.nodeid
-        for item in items
-        if _is_sharded(item) and zlib.crc32(item.nodeid.encode("utf-8", "replace")) % count != number - 1
-    }
+    shard = _shard(config)
+    left = {item.nodeid for item in items if _is_sharded(item) and item.nodeid not in shard}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
 
 
-def _shard(config: pytest.Config) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)/(\d+)", config.getoption("shard"))
-    number, count = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= number <= count:
-        raise pytest.UsageError(f"--shard {config.getoption('shard')}: K/N with K from 1 to N, such as 1/10")
-    return number, count
+def _shard(config: pytest.Config) -> Shard:
+    try:
+        return Shard.of(config.getoption("shard"))
+    except ValueError as error:
+        raise pytest.UsageError(f"--shard {error}") from error
 
 
 def _is_sharded(item: pytest.Item) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hudi_adapter.rows import Rows
 from hudi_conformance.bridge import load
 from hudi_conformance.corpus.golden.cases import GoldenError
-from hudi_conformance.corpus.writing.building import hold_to_kills, played
+from hudi_conformance.corpus.writing.building import build, hold_to_kills, played
 from hudi_conformance.corpus.writing.in_process import ModelPool, ModelSession
 from hudi_conformance.corpus.writing.recipes import load_recipes
 from hudi_conformance.corpus.writing.registry import RECIPES
@@ -21,6 +21,7 @@ from hudi_conformance.runner.cases import load_cases, load_golden_cases, load_ta
 from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.instant_order import TimeRules
 from hudi_conformance.runner.normalized_answers import InstantNames
+from hudi_conformance.runner.processes import Shard
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
 from hudi_conformance.runner.session import Reply, Response
 from hudi_conformance.runner.verdicts import Verdict
@@ -45,6 +46,41 @@ def test_every_recipe_is_on_disk_and_nothing_else() -> None:
     load_recipes()
 
     assert {case.id.removeprefix("conformance::writing/").replace("::", "/") for case in WRITING} == set(RECIPES)
+
+
+def test_a_changed_case_is_put_to_its_mutants_in_every_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of unchanged files only the cases of the shard are; a case that fails leaves the file as it was."""
+    load_recipes()
+    name = "single/row_stays"
+    cases = [one for one in RECIPES if RECIPES[one].family == name]
+    put: list[str] = []
+    monkeypatch.setattr("hudi_conformance.corpus.writing.building.hold_to_kills", lambda case: put.append(case.id))
+    elsewhere = next(
+        shard
+        for shard in (Shard(number, 1000) for number in range(1, 1001))
+        if not any(f"conformance::writing/{one.replace('/', '::')}" in shard for one in cases)
+    )
+
+    build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+    new = list(put)
+    build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+    unchanged = put[len(new) :]
+    build(ROOT, tmp_path, [f"{name}*"])
+
+    assert sorted(new) == sorted(put[len(new) :])
+    assert len(new) == len(cases)
+    assert not unchanged
+
+    file = tmp_path / f"{name}.toml"
+    file.write_text("# edited\n", encoding="utf-8")
+
+    def refused(case: Case) -> None:
+        raise GoldenError(f"{case.id}: it would pass")
+
+    monkeypatch.setattr("hudi_conformance.corpus.writing.building.hold_to_kills", refused)
+    with pytest.raises(GoldenError, match="it would pass"):
+        build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+    assert file.read_text(encoding="utf-8") == "# edited\n"
 
 
 def test_golden_cases_are_selected_alone() -> None:

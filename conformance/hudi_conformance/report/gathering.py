@@ -76,7 +76,8 @@ def _shown(results: RunResults, root: Path) -> tuple[tuple[Question, ...], tuple
     golden = {table.id: table for table in corpus.load_tables(root)}
     questions: dict[str, Question] = {}
     tables = []
-    for shown in in_processes(_of_table, [(name, golden.get(name), cases[name]) for name in _names(recorded.values())]):
+    tasks = [(name, golden.get(name), cases[name]) for name in _names(recorded.values())]
+    for shown in in_processes(_of_table, tasks, "tables of the report"):
         tables.append(shown.table)
         questions |= {question.id: question for question in shown.questions}
     return tuple(questions.get(name) or _recorded(line) for name, line in recorded.items()), tuple(tables)

@@ -1,11 +1,19 @@
-"""Work for both cores: the same function of many values, each in a process of a few."""
+"""Work for both cores: the same function of many values, each in a process of a few; and one part of such work."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from typing import Any, TypeVar
+from zlib import crc32
+
+from hudi_format.compat import Self
+from rich.console import Console
+
+from hudi_conformance.runner.console import Bars
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
@@ -15,8 +23,42 @@ FEW = 6
 _work: Callable[[Any], Any] | None = None
 
 
-def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[Found]:
-    """What a function finds of each task, in their order; function, tasks and findings can be pickled."""
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The K-th part in N of what has names; which names are in it depends on nothing else."""
+
+    number: int = 1
+    count: int = 1
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The shard of a text K/N.
+
+        Raises:
+            ValueError: K is not from 1 to N.
+
+        """
+        found = re.fullmatch(r"(\d+)/(\d+)", text)
+        number, count = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= count:
+            raise ValueError(f"{text}: K/N with K from 1 to N, such as 1/3")
+        return cls(number, count)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether what has this name is in it."""
+        return crc32(name.encode("utf-8", "replace")) % self.count == self.number - 1
+
+
+def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task], shown: str = "") -> Iterator[Found]:
+    """What a function finds of each task, in their order; function, tasks and findings can be pickled.
+
+    With `shown`, what the tasks are, progress is shown on stderr.
+    """
+    with Bars(Console(stderr=True), quiet=not shown) as bars:
+        yield from bars.track(_in_processes(work, tasks), len(tasks), description=shown)
+
+
+def _in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[Found]:
     if len(tasks) <= FEW:
         yield from map(work, tasks)
         return

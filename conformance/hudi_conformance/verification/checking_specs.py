@@ -1,7 +1,6 @@
 """`make specs`: what TLC and Apalache must find in the modules, and where the modules agree with the model."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -9,14 +8,13 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
-from zlib import crc32
 
 from hudi_adapter.java import JavaNotFoundError
 from rich.console import Console
 
 from hudi_conformance.runner.console import Bars
 from hudi_conformance.runner.identifiers import nearest_words
-from hudi_conformance.runner.processes import AT_ONCE
+from hudi_conformance.runner.processes import AT_ONCE, Shard
 from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.verification.agreement.comparing import Compared, compare
 from hudi_conformance.verification.counterexamples.behaviour import Behaviour
@@ -147,13 +145,16 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
         ManifestError: there is nothing to run, or the shard is none.
 
     """
-    number, count = _shard(selection.shard)
+    try:
+        shard = Shard.of(selection.shard)
+    except ValueError as error:
+        raise ManifestError(f"--shard {error}") from error
 
     def fits(run: Run) -> bool:
         return (not selection.modules or run.module in selection.modules) and (selection.soak or not run.soak)
 
     runs = tuple(one for one in manifest.runs if fits(one) and not selection.agreements_only)
-    runs = tuple(one for one in runs if crc32(f"{one.module} {one.name}".encode()) % count == number - 1)
+    runs = tuple(one for one in runs if f"{one.module} {one.name}" in shard)
     agreements = tuple(one for one in manifest.agreements if fits(one.run))
     bounded = tuple(one for one in manifest.bounded if fits(one.run) and not selection.agreements_only)
     if not runs and not agreements:
@@ -161,14 +162,6 @@ def chosen(manifest: Manifest, selection: SpecSelection) -> Manifest:
         near = "".join(nearest_words(one, known) for one in selection.modules if one not in known)
         raise ManifestError(f"there is no run of {', '.join(selection.modules)}: nothing would be checked{near}")
     return Manifest(runs, agreements, bounded, manifest.tlc_only)
-
-
-def _shard(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
-    number, count = map(int, found.groups()) if found else (0, 0)
-    if not 1 <= number <= count:
-        raise ManifestError(f"--shard {text}: K/N with K from 1 to N, such as 1/3")
-    return number, count
 
 
 def _results(  # noqa: PLR0917 - what is done, to what, and where it is shown

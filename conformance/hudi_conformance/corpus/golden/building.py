@@ -48,7 +48,7 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     there = (one for one in written_tables() if (root / one / ARCHIVE).is_file())
     tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
     built = []
-    for one in in_processes(_build_one, tasks):
+    for one in in_processes(_build_one, tasks, "tables"):
         _report(one, report)
         built.append(one)
     if not chosen:

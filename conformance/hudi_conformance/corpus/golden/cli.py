@@ -13,6 +13,7 @@ from hudi_conformance.corpus.writing.building import build as build_writing_case
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpack
 from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.identifiers import known_word
+from hudi_conformance.runner.processes import Shard
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
 
 app = typer.Typer(help="Golden tables: build them from their recipes, check what stands on disk.", no_args_is_help=True)
@@ -28,6 +29,13 @@ def build(
     root: _Root = Path("golden_tables"),
     *,
     verbose: Annotated[bool, typer.Option("--kills", help="Print which mutants each case kills.")] = False,
+    shard: Annotated[
+        str,
+        typer.Option(
+            metavar="K/N",
+            help="Of the cases that write, put those of unchanged files to their mutants by the K-th part in N only.",
+        ),
+    ] = "1/1",
 ) -> None:
     """Rebuild model-written tables, the cases and index of all tables, and the cases that write."""
     report = typer.echo if verbose else lambda _: None
@@ -35,13 +43,18 @@ def build(
     writing = [one.removeprefix(f"{WRITING}/") for one in named if one.startswith(f"{WRITING}/")]
     golden = [one for one in named if not one.startswith(f"{WRITING}/")]
     try:
+        killing = Shard.of(shard)
+    except ValueError as error:
+        typer.echo(f"error: --shard {error}", err=True)
+        raise typer.Exit(2) from error
+    try:
         if golden or not named:
             built = build_tables(root, golden, report)
             if not built:
                 known_word("golden table", golden[0], golden_ids())
             typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
         if writing or not named:
-            cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report)
+            cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report, killing)
             typer.echo(f"{len(cases)} cases that write")
     except GoldenError as error:
         typer.echo(f"error: {error}", err=True)

@@ -23,7 +23,7 @@ from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_files import writing_cases_of
 from hudi_conformance.runner.case_values import READER, WRITER, WRITING, Case, GoldenTable
 from hudi_conformance.runner.cases import load_tables
-from hudi_conformance.runner.processes import in_processes
+from hudi_conformance.runner.processes import Shard, in_processes
 from hudi_conformance.runner.step_execution import VerdictOptions, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
@@ -33,10 +33,17 @@ Report = Callable[[str], None]
 Tables = Mapping[str, GoldenTable]
 
 
-def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = lambda _: None) -> list[str]:
+def build(
+    root: Path,
+    folder: Path,
+    only: Iterable[str] = (),
+    report: Report = lambda _: None,
+    killing: Shard = Shard(),  # noqa: B008 - it cannot be changed
+) -> list[str]:
     """Rebuild the files of writing cases below a folder, or those with a case that a glob names; the ids of the cases.
 
     `root` holds the golden tables that cases begin with. Without names, files that no recipe makes are removed.
+    Cases of files that change, and of the others those in `killing`, are put to the mutants that they name.
 
     Raises:
         GoldenError: a recipe declares what the model does not bear out.
@@ -47,7 +54,8 @@ def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = l
     families = {
         one.family for name, one in RECIPES.items() if not patterns or any(fnmatch(name, each) for each in patterns)
     }
-    for built in in_processes(_build_named, [(root, folder, one) for one in sorted(families)]):
+    tasks = [(root, folder, one, killing) for one in sorted(families)]
+    for built in in_processes(_build_named, tasks, "families of writing cases"):
         report(f"{WRITING}/{built}")
     if not patterns:
         wanted = {folder / f"{family}{ending}" for family in families for ending in (".toml", ".json")}
@@ -56,11 +64,28 @@ def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = l
     return [name for name, one in RECIPES.items() if one.family in families]
 
 
-def _build_named(task: tuple[Path, Path, str]) -> str:
-    root, folder, family = task
+def _build_named(task: tuple[Path, Path, str, Shard]) -> str:
+    root, folder, family, killing = task
     load_recipes()
-    _build_family([one for one in RECIPES.values() if one.family == family], folder / f"{family}.toml", _tables(root))
+    file, tables = folder / f"{family}.toml", _tables(root)
+    before = _build_family([one for one in RECIPES.values() if one.family == family], file, tables)
+    try:
+        for built in writing_cases_of(file, tables):
+            if before or built.id in killing:
+                hold_to_kills(built)
+    except BaseException:
+        # What is not shown to kill does not stay: the next build would take it for unchanged.
+        for path, text in before.items():
+            _restore(path, text)
+        raise
     return family
+
+
+def _restore(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink(missing_ok=True)
+    else:
+        path.write_text(text, encoding="utf-8")
 
 
 @cache
@@ -68,16 +93,18 @@ def _tables(root: Path) -> Tables:
     return {table.id: table for table in load_tables(root)}
 
 
-def _build_family(recipes: list[WritingRecipe], file: Path, tables: Tables) -> None:
+def _build_family(recipes: list[WritingRecipe], file: Path, tables: Tables) -> dict[Path, str | None]:
+    """Write the steps and the answers of a family; what the files held before that change, None of new ones."""
     made = FamilyFile(HEADER.format(place=recipes[0].place), recipes[0].title, recipes[0].given_when_then)
     for recipe in recipes:
         case = recipe.made()
         made.add(_head(recipe, case), _steps(recipe, case, made, tables))
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(made.text(), encoding="utf-8")
-    file.with_suffix(".json").write_text(made.answers_text(), encoding="utf-8")
-    for built in writing_cases_of(file, tables):
-        hold_to_kills(built)
+    texts = {file: made.text(), file.with_suffix(".json"): made.answers_text()}
+    before = {path: path.read_text(encoding="utf-8") if path.is_file() else None for path in texts}
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return {path: text for path, text in before.items() if text != texts[path]}
 
 
 def _head(recipe: WritingRecipe, made: WritingCase) -> dict[str, Any]:
