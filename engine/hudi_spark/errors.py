@@ -102,7 +102,9 @@ class HudiError(Exception):
         place = f" in {self.place}" if self.place else ""
         byte = "" if self.offset is None else f" at byte {self.offset}"
         hint = f"; {self.hint}" if self.hint else ""
-        return f"{self.reason}{place}{byte}: {self.message} ({self.clause}){hint}"
+        # Paths may have bytes that are no text; an error can be printed and logged all the same.
+        whole = f"{self.reason}{place}{byte}: {self.message} ({self.clause}){hint}"
+        return whole.encode(errors="backslashreplace").decode()
 
 
 class StorageFailedError(HudiError, OSError):

@@ -44,7 +44,12 @@ TypeOK ==
        /\ file.action \in AllActions
        /\ file.completed # 0 <=> file.state = "COMPLETED"
        /\ file.target # 0 <=> file.action = "rollback"
-  /\ \A p \in Processes: processes[p].step \in {"idle", "requested", "working", "locked", "timed"}
+  /\ \A file \in files: file.requested <= clock /\ file.completed <= clock
+  /\ \A p \in Processes:
+       /\ processes[p].step \in {"idle", "requested", "working", "locked", "timed"}
+       /\ processes[p].completed <= clock
+       /\ (lock = p) <=> (processes[p].step \in {"locked", "timed"})
+  /\ requests <= MaxRequests /\ failures <= MaxFailures
   /\ lock \in Processes \union {"nobody"}
 
 \* TL-012: no time stands for two things.
@@ -101,7 +106,70 @@ LegalStep ==
 
 LegalTransitions == [][LegalStep]_vars
 
+Mine(instant) == StateOf(instant) = "INFLIGHT" /\ RollbacksOf(instant) = {}
+
+\* TL-003, TL-013, TL-017: how a process goes on, a step at a time, its completion time from under the lock.
+LegalMoveOf(p) ==
+  LET before == processes[p]
+      after == processes'[p]
+      failed == failures' = failures + 1
+      fresh == after.completed = 0 /\ lock' = lock
+  IN
+  \/ after = before
+  \/ /\ before = Idle /\ fresh
+     /\ \/ /\ StateOf(after.instant) = "ABSENT" /\ requests' = requests + 1 /\ lock = "nobody"
+           /\ after.step = IF StateIn(files', after.instant) = "INFLIGHT" THEN "working" ELSE "requested"
+        \/ /\ after.step = "working" /\ ActionOf(after.instant) \notin Writes
+           /\ Orphaned(after.instant) \/ (failed /\ StateOf(after.instant) = "INFLIGHT")
+           /\ StateIn(files', after.instant) = "INFLIGHT"
+  \/ after = [before EXCEPT !.step = "working"] /\ before.step = "requested" /\ lock' = lock
+       /\ StateOf(before.instant) = "REQUESTED" /\ StateIn(files', before.instant) = "INFLIGHT"
+  \/ after = [before EXCEPT !.step = "locked"] /\ before.step = "working" /\ lock = "nobody"
+  \/ after = [before EXCEPT !.step = "timed", !.completed = clock'] /\ before.step = "locked" /\ Mine(before.instant)
+  \/ after = Idle /\ before.step = "timed" /\ StateIn(files', before.instant) = "COMPLETED"
+  \/ /\ after = Idle
+     /\ failed \/ (before.step # "timed" /\ ~Mine(before.instant) /\ files' = files)
+     /\ before.step = "requested" => (failed \/ StateOf(before.instant) = "ABSENT")
+
+\* A reader reads up to the newest completion.
+LegalMove ==
+  /\ Cardinality({p \in Processes: processes'[p] # processes[p]}) <= 1
+  /\ \A p \in Processes: LegalMoveOf(p)
+  /\ snapshot' # snapshot => \A file \in Completed: file.completed <= snapshot'.upto
+
+LegalMoves == [][LegalMove]_vars
+
+IsRolledBack(instant) ==
+  \E p \in Processes: processes[p].step = "working" /\ TargetOf(processes[p].instant) = instant
+
+\* TL-003, TL-017: files come and go one at a time: plans and rollbacks while nobody holds the lock, a rollback of
+\* a pending write that has none, the highest state of what is rolled back first.
+LegalFile ==
+  LET added == files' \ files
+      removed == files \ files'
+      failed == failures' = failures + 1
+  IN
+  /\ Cardinality(added) + Cardinality(removed) <= 1
+  /\ requests' # requests => added # {}
+  /\ failures' \in {failures, failures + 1}
+  /\ \A file \in {one \in added: StateOf(one.requested) = "ABSENT"}:
+       /\ lock = "nobody"
+       /\ IF file.target = 0 THEN requests' = requests + 1 ELSE
+            /\ ActionOf(file.target) \in Writes /\ StateOf(file.target) # "COMPLETED" /\ RollbacksOf(file.target) = {}
+            /\ Orphaned(file.target) \/ failed
+  /\ \A file \in removed:
+       /\ file.state = StateOf(file.requested)
+       /\ \/ IsRolledBack(file.requested)
+          \/ file.state = "INFLIGHT" /\ failed /\ file.action \notin Writes \union {"savepoint"} /\ lock = "nobody"
+
+LegalFiles == [][LegalFile]_vars
+
 \* What can happen: a must-fail configuration shows it for each of these.
+NoPlanIsReverted == failures = 0 \/ \A instant \in Instants: StateOf(instant) # "REQUESTED"
+NoSlowWriteIsRolledBack == \A file \in files: file.target # 0 => Orphaned(file.target)
+NoPlanIsPerformedTwice ==
+  \A p, q \in Processes: (p # q /\ processes[p].step = "working") => processes[q] # processes[p]
+NobodyReads == snapshot.upto = 0
 NoWriteIsEverRolledBack == \A file \in Completed: file.action # "rollback"
 NoFailedPlanEverCompletes == failures = 0 \/ \A file \in Completed: ActionOf(file.requested) # "compaction"
 

@@ -171,6 +171,11 @@ TypeOK ==
   /\ step \in [Processes -> {"idle", "requesting", "waiting"}]
   /\ lock \in Processes \union {"nobody"}
   /\ crashes \in 0..MaxCrashes
+  /\ now <= MaxNow + MaxTimes * Cardinality(Processes) * Wait + MaxCrashes * Wait
+  /\ \A p \in Processes:
+       /\ TimesOf(p) <= MaxTimes
+       /\ (reading[p] # Nothing) <=> (step[p] = "waiting")
+       /\ lock = p => step[p] = "waiting" \/ "the lock of a failed process expires" \notin Rules
 
 \* TM-003: a time that was requested after another was answered is greater than it.
 TimesIncrease ==
@@ -184,6 +189,29 @@ TimesAreUnique ==
 \* TM-005: one process at a time generates.
 OneAtATime ==
   \A p, q \in Processes: (step[p] = "waiting" /\ step[q] = "waiting") => p = q
+
+GoesFrom(p, one, other) == step[p] = one /\ step'[p] = other
+
+\* TM-003, TM-005: a time is requested, then waited for under a lock that was free, then answered; or
+\* a shared generator answers at once. Who waits may crash.
+LegalStep ==
+  /\ now' \in {now, now + 1}
+  /\ \A p \in Processes:
+       \/ step'[p] = step[p]
+       \/ GoesFrom(p, "idle", "requesting") /\ answers' = answers
+       \/ GoesFrom(p, "requesting", "waiting") /\ Generator = "waiting" /\ lock = "nobody" /\ lock' = p
+       \/ GoesFrom(p, "requesting", "idle") /\ Generator = "shared" /\ Len(answers') = Len(answers) + 1
+       \/ /\ GoesFrom(p, "waiting", "idle")
+          /\ \/ Len(answers') = Len(answers) + 1 /\ now >= reading[p].since + Wait /\ crashes' = crashes
+             \/ answers' = answers /\ crashes' = crashes + 1
+
+LegalSteps == [][LegalStep]_vars
+
+
+\* What can happen: a must-fail run shows it for each of these.
+NoClockIsSetBack == \A p \in Processes: step[p] = "waiting" => reading[p].time <= LocalClock(p)
+NobodyCrashes == crashes = 0
+NobodyIsAnsweredAgain == \A p \in Processes: TimesOf(p) < 2
 
 \* A process that requests a time gets it, or crashes.
 EveryoneIsAnswered ==

@@ -26,6 +26,13 @@ def test_the_text_of_an_error_names_everything_that_helps():
         assert part in str(ERROR)
 
 
+def test_an_error_about_a_path_that_is_no_text_can_be_printed():
+    error = HudiError("NOT_A_TABLE", "SL-001", "no table", "north/\udcff.f1.log")
+    error.table = "/rides/\ud800"
+
+    assert str(error).encode() == rb"NOT_A_TABLE in /rides/\ud800/north/\udcff.f1.log: no table (SL-001)"
+
+
 def test_the_reasons_are_those_of_the_protocol():
     """The engine has its own list, as production does not import the protocol."""
     assert [(one.name, one.value) for one in Reason] == [(one.name, one.value) for one in protocol.Reason]

@@ -34,6 +34,8 @@ def test_an_integer_reads_as_its_digits_once_the_column_is_text(found: pa.DataTy
         (1e10, "1.0E10"),
         (0.001, "0.001"),
         (-1.5e-5, "-1.5E-5"),
+        (5e-324, "4.9E-324"),
+        (-1e-323, "-9.9E-324"),
         (math.nan, "NaN"),
         (-math.inf, "-Infinity"),
         (None, None),
@@ -46,6 +48,14 @@ def test_a_float_reads_in_javas_form_once_the_column_is_text(number: float | Non
 def test_a_narrow_float_keeps_its_shortest_digits_as_text_and_as_a_wide_float() -> None:
     assert brought([1.1, 123456.789, None], pa.float32(), pa.string()) == ["1.1", "123456.79", None]
     assert brought([1.1, 123456.789, None], pa.float32(), pa.float64()) == [1.1, 123456.79, None]
+
+
+def test_a_narrow_float_has_two_digits_at_least_though_one_tells_it_from_the_others() -> None:
+    assert brought([2.0**-149, -(2.0**-148), 1e-40, None], pa.float32(), pa.string()) == [
+        *("1.4E-45", "-2.8E-45", "1.0E-40"),
+        None,
+    ]
+    assert brought([2.0**-149, -(2.0**-148), 1e-40], pa.float32(), pa.float64()) == [1.4e-45, -2.8e-45, 1e-40]
 
 
 @given(st.floats(width=32))

@@ -21,7 +21,51 @@ def _null_keys() -> pa.Table:
     return rows([1, 2]).set_column(0, "id", pa.array([None, "k2"], pa.string()))
 
 
+# Arrow looks at no byte of it, as Spark does not where it casts bytes to a text.
+_NO_TEXT = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
+
+
+def _deep(levels: int) -> pa.DataType:
+    kind = pa.int32()
+    for _ in range(levels):
+        kind = pa.struct([("x", kind)])
+    return kind
+
+
 BAD = {
+    "a text that is not UTF-8": (
+        "upsert",
+        rows([1]).append_column("name", _NO_TEXT),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "a text in a list that is not UTF-8": (
+        "insert",
+        rows([1]).append_column("name", pa.ListArray.from_arrays([0, 1], _NO_TEXT)),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "a key that is not UTF-8": ("insert", rows([1]).set_column(0, "id", _NO_TEXT), {}, Reason.SCHEMA_INCOMPATIBLE),
+    "a partition that is not UTF-8": (
+        "bulk_insert",
+        rows([1]).set_column(1, "region", _NO_TEXT),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "a decimal of more digits than its type": (
+        "upsert",
+        rows([1]).append_column(
+            "sum", pa.Array.from_buffers(pa.decimal128(5, 2), 1, [None, pa.py_buffer((10**12).to_bytes(16, "little"))])
+        ),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "a column nested without end": (
+        "upsert",
+        rows([1]).append_column("deep", pa.nulls(1, _deep(1500))),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "null keys": ("upsert", _null_keys(), {}, Reason.KEY_MISSING),
     "no key column": ("upsert", rows([1]).drop_columns(["id"]), {}, Reason.KEY_MISSING),
     "no partition column": ("upsert", rows([1]).drop_columns(["region"]), {}, Reason.KEY_MISSING),

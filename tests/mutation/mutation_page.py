@@ -83,7 +83,8 @@ _SPECS: Final = """
 Of what `Next` reaches each condition is dropped or negated, each change left out, the step of each action replaced by
 any. TLC does the declared runs, but those whose limit is above ten minutes: one that gives another result kills the
 mutant, and so does an agreement of which the states and steps are no more the model's. Many mutants share one run of
-TLC, in which a variable says which of them is in force; properties of progress are left for runs of one mutant. Where
+TLC, in which a variable says which of them is in force: of an agreement it has the graph of each, where the names of
+steps are not compared. Properties of progress are left for runs of one mutant. Where
 every run that must pass has as many states and levels as before, and the largest of the small ones the same states and
 steps, the mutant changes nothing, and counts as no gap. A module that follows traces is put to the trace cases, too;
 its runs reach what a few traces hold, and so no mutant of it counts as unchanged.

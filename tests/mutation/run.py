@@ -33,7 +33,7 @@ from mutation_targets import (
     SampleSizes,
 )
 from results import NOT_TRIED, SPECS, SURVIVED, Result, keep, kept
-from spec_mutants import FOLDER, modules_of, spec_mutants, try_quickly
+from spec_mutants import FOLDER, modules_of, spec_mutants, try_by_graphs, try_quickly
 from spec_mutants import try_mutants as try_spec_mutants
 
 Key: TypeAlias = tuple[str, str, str, int]
@@ -115,7 +115,10 @@ def specs(
     jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
     *,
     go_on: Annotated[bool, typer.Option(help="Only what has not been tried yet.")] = False,
-    quick: Annotated[bool, typer.Option(help="Only runs that must fail; what they do not kill is left.")] = False,
+    quick: Annotated[bool, typer.Option(help="Only short runs; what they do not kill is left.")] = False,
+    graphs: Annotated[
+        float, typer.Option(help="Only agreements of at most so many states; what they do not kill is left.")
+    ] = 0,
 ) -> None:
     """Try mutants of the TLA+ modules: TLC's declared runs, each as declared or not."""
     folder = ROOT / FOLDER
@@ -126,8 +129,14 @@ def specs(
     named = set(modules or ())
     chosen = [one for one in listed if one.result.key in wanted and (not named or named & {one.file, *one.checked})]
     waiting = [one for one in chosen if not (go_on and found[one.result.key].tried)]
+    if graphs:
+        results = try_by_graphs(folder, waiting, jobs, graphs)
+    else:
+        results = try_quickly(folder, waiting) if quick else try_spec_mutants(folder, waiting, jobs)
     with typer.progressbar(length=len(waiting), label="mutants") as bar:
-        for result in try_quickly(folder, waiting) if quick else try_spec_mutants(folder, waiting, jobs):
+        for result in results:
+            # Another run may have kept some meanwhile.
+            found |= {one.key: one for one in kept(SPECS) if one.tried and one.key in found}
             found[result.key] = result
             typer.echo(f"{result.module}:{result.line} {result.operator}: {result.outcome}")
             keep(found.values(), SPECS)

@@ -28,11 +28,12 @@ from hudi_adapter.java import java_home
 from hudi_conformance.corpus.trace_cases import load_trace_cases
 from hudi_conformance.verification.tla.apalache import EXTENDED
 from hudi_conformance.verification.tla.configuration import Configuration, load_run
-from hudi_conformance.verification.tla.graph import Graph
+from hudi_conformance.verification.tla.expressions import Function
+from hudi_conformance.verification.tla.graph import Graph, State, read_dump
 from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.verification.tla.output import SUCCESS
+from hudi_conformance.verification.tla.tlc import DUMPS, dump_graph, dump_with, run_tlc, tlc_jar
 from hudi_conformance.verification.tla.tlc import Result as Checked
-from hudi_conformance.verification.tla.tlc import dump_graph, output_with, run_tlc, tlc_jar
 from hudi_conformance.verification.tracing.checking import CHECK, check_traces
 from hudi_conformance.verification.tracing.modules import Trace
 from mutation_targets import BUILD, ROOT
@@ -53,10 +54,13 @@ _TOGETHER: Final = 150
 """How many mutants one run of TLC has."""
 _STATES_TOGETHER: Final = 60_000
 """How many states such a run may have, by those of the module as it is."""
+_STATES_OF_GRAPHS: Final = 12_000
+"""How many such a run may have whose graph is read: an error of one mutant costs a run of the others."""
 _LEAST_STATES: Final = 1_000
 _LEAST_LEVELS: Final = 100
 """How many states and levels a mutant may have before it is tried alone, where the module as it is has few."""
 _TOGETHER_S: Final = 400.0
+_INSTANCE: Final = re.compile(r"\bINSTANCE (\w+)")
 _STATE: Final = 1
 """The level of what says nothing of the next state."""
 _AND: Final = frozenset({"$ConjList", "\\land"})
@@ -175,9 +179,13 @@ class _AsTheyAre:
         """The states and the steps of an agreement."""
         return self._dumped(run)
 
+    def states_of(self, run: Run) -> int:
+        """How many states an agreement has."""
+        return _from_file(self._file(run).with_suffix(".states.pickle"), lambda: len(self._dumped(run).states))
+
     def _file(self, run: Run) -> Path:
         configuration, modules = load_run(self._folder, run)
-        return _file_of("as-it-is", run, configuration, sorted(modules.items()))
+        return _file_of("as-it-is", run, configuration, _read_by(modules, run.module))
 
     def _check(self, run: Run) -> Checked:
         return _from_file(self._file(run), partial(self._check_anew, run))
@@ -187,6 +195,17 @@ class _AsTheyAre:
         if plain.fault:
             raise ValueError(f"{run.module} as it is: {run.name}: {plain.fault}")
         return plain
+
+
+def _read_by(sources: Mapping[str, str], module: str) -> list[tuple[str, str]]:
+    """The texts of a module and of those that it extends or has instances of."""
+    waiting, known = [module], dict[str, str]()
+    while waiting:
+        text = sources.get(f"{(name := waiting.pop())}.tla", "")
+        known[name] = text
+        extended = (one for each in EXTENDED.finditer(text) for one in re.findall(r"\w+", each["names"]))
+        waiting += [one for one in (*extended, *_INSTANCE.findall(text)) if one not in known]
+    return sorted(known.items())
 
 
 def _file_of(kind: str, *parts: object) -> Path:
@@ -236,7 +255,7 @@ class _Tried:
 
 
 def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]:
-    """The mutants that runs kill which must fail: these are short, and one has many mutants. Others stay as they were.
+    """The mutants that short runs kill: those that must fail, and small ones. Others stay as they were.
 
     Raises:
         ValueError: a module as it is gives another result than declared.
@@ -244,25 +263,38 @@ def try_quickly(folder: Path, mutants: Sequence[SpecMutant]) -> Iterator[Result]
     """
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     tried = {one.result.key: _Tried() for one in mutants}
-    for run in sorted((one for one in plain.runs if one.violates), key=lambda one: plain.checked(one).seconds):
-        for chunk in _chunks(plain, run, tried, mutants):
+    short = [one for one in plain.runs if one.violates or _states(plain, one) <= _LEAST_STATES]
+    for run in sorted(short, key=lambda one: plain.checked(one).seconds):
+        for chunk in _chunks(partial(_states, plain, run), run, tried, _not_large(mutants, tried)):
             yield from _of_many(folder, run, _size(plain.checked(run)), tried, chunk)
 
 
 def _chunks(
-    plain: _AsTheyAre, run: Run, tried: Mapping[Hashable, _Tried], mutants: Iterable[SpecMutant]
+    states: Callable[[], int],
+    run: Run,
+    tried: Mapping[Hashable, _Tried],
+    mutants: Iterable[SpecMutant],
+    together: int = _STATES_TOGETHER,
 ) -> list[Sequence[SpecMutant]]:
     """What is left to be tried by a run, as many at once as it may have; nothing where that is one."""
-    left = [one for one in mutants if run.module in one.checked]
-    left = [one for one in left if not (tried[one.result.key].killed or tried[one.result.key].is_large)]
-    size = min(_TOGETHER, _STATES_TOGETHER // max(1, _size(plain.checked(run))[0])) if left else 0
+    left = [one for one in mutants if run.module in one.checked and not tried[one.result.key].killed]
+    size = min(_TOGETHER, together // max(1, states())) if left else 0
     return [left[start : start + size] for start in range(0, len(left), size)] if size > 1 else []
+
+
+def _states(plain: _AsTheyAre, run: Run) -> int:
+    return _size(plain.checked(run))[0]
+
+
+def _not_large(mutants: Iterable[SpecMutant], tried: Mapping[Hashable, _Tried]) -> list[SpecMutant]:
+    return [one for one in mutants if not tried[one.result.key].is_large]
 
 
 def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> Iterator[Result]:
     """What becomes of mutants, each as it is known.
 
-    First all runs, the shortest first, of many mutants at once. Where all runs of a mutant that must pass have as many
+    First the agreements, the smallest first, of many mutants at once: states and steps that are other than before
+    kill. Then so all runs, the shortest first. Where all runs of a mutant that must pass have as many
     states and levels as before, and the largest of the small ones the same states, the mutant changes nothing; else
     the runs that must be done of it alone, and the graphs of the agreements, decide.
 
@@ -273,13 +305,50 @@ def try_mutants(folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2) -> I
     plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
     tried = {one.result.key: _Tried() for one in mutants}
     with ThreadPoolExecutor(jobs) as pool:
+        yield from _by_graphs(folder, plain, tried, mutants, pool)
         for run in plain.in_order({name for one in mutants for name in one.checked}):
-            chunks = _chunks(plain, run, tried, mutants)
+            chunks = _chunks(partial(_states, plain, run), run, tried, _not_large(mutants, tried))
             of_chunk = partial(_of_many, folder, run, _size(plain.checked(run)) if chunks else (), tried)
             for chunk in pool.map(of_chunk, chunks):
                 yield from chunk
         left = [one for one in mutants if not tried[one.result.key].killed]
         yield from pool.map(partial(_outcome, folder, plain, tried), left)
+
+
+def try_by_graphs(
+    folder: Path, mutants: Sequence[SpecMutant], jobs: int = 2, most: float = math.inf
+) -> Iterator[Result]:
+    """The mutants with which an agreement of at most so many states has others, or other steps. Others stay."""
+    plain = _AsTheyAre(folder, {name for one in mutants for name in one.checked})
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from _by_graphs(folder, plain, {one.result.key: _Tried() for one in mutants}, mutants, pool, most=most)
+
+
+def _by_graphs(
+    folder: Path,
+    plain: _AsTheyAre,
+    tried: Mapping[Hashable, _Tried],
+    mutants: Sequence[SpecMutant],
+    pool: ThreadPoolExecutor,
+    *,
+    most: float = math.inf,
+) -> Iterator[Result]:
+    for run in sorted((one for one in plain.graphs if plain.states_of(one) <= most), key=plain.states_of):
+        chunks = _chunks(partial(plain.states_of, run), run, tried, mutants, _STATES_OF_GRAPHS)
+        for chunk in pool.map(partial(_of_graph, folder, run, plain, tried), chunks):
+            yield from chunk
+
+
+def _of_graph(
+    folder: Path, run: Run, plain: _AsTheyAre, tried: Mapping[Hashable, _Tried], mutants: Sequence[SpecMutant]
+) -> list[Result]:
+    """The mutants with which an agreement has other states or steps, or TLC ends with an error."""
+    killed: list[Result] = []
+    for number, kind in sorted(_other_graphs(folder, run, mutants, plain.states_of(run)).items()):
+        known = tried[mutants[number].result.key]
+        known.killed = f"{kind} {run.module}: {run.name}"
+        killed.append(replace(mutants[number].result, outcome=known.killed))
+    return killed
 
 
 def _of_many(
@@ -414,17 +483,7 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
     question = _Question.of(folder, run, size)
     if run.violates in question.progress:
         return [_OfOne() for _ in mutants]
-    with tempfile.TemporaryDirectory(prefix="hudi-spec-mutants-") as name:
-        place, errors = Path(name), set[int]()
-        for file, text in _with_all(folder, mutants).items():
-            (place / file).write_text(text, encoding="utf-8")
-        (place / run.config).write_text((folder / run.config).read_text(encoding="utf-8"), encoding="utf-8")
-        # Of an error TLC ends: once more, without the mutant of which it is.
-        while (output := question.output(place, set(range(len(mutants) + 1)) - errors)) and not _has_ended(output):
-            last = [int(match["mutant"]) for match in _IN_ERROR.finditer(output)][-1:]
-            if not last or last[0] == 0:
-                return [_OfOne() for _ in mutants]
-            errors.update(last)
+    output, _, errors = _output_of_all(folder, run, mutants, question.output)
     if not output:
         return [_OfOne() for _ in mutants]
     sizes, broken = _sizes(output), dict[int, str]()
@@ -439,6 +498,67 @@ def _together(folder: Path, run: Run, mutants: Sequence[SpecMutant], size: tuple
         _OfOne("error" if number in errors else question.verdict(broken.get(number)), sizes.get(number) == sizes[0])
         for number in range(1, len(mutants) + 1)
     ]
+
+
+def _output_of_all(
+    folder: Path,
+    run: Run,
+    mutants: Sequence[SpecMutant],
+    query: Callable[[Path, AbstractSet[int]], tuple[str, str]],
+) -> tuple[str, str, AbstractSet[int]]:
+    """What TLC prints and dumps of many mutants, and those of which it ends with an error; nothing without an end."""
+    with tempfile.TemporaryDirectory(prefix="hudi-spec-mutants-") as name:
+        place, errors = Path(name), set[int]()
+        for file, text in _with_all(folder, mutants).items():
+            (place / file).write_text(text, encoding="utf-8")
+        (place / run.config).write_text((folder / run.config).read_text(encoding="utf-8"), encoding="utf-8")
+        # Of an error TLC ends: once more, without the mutant of which it is.
+        while (found := query(place, set(range(len(mutants) + 1)) - errors))[0] and not _has_ended(found[0]):
+            last = [int(match["mutant"]) for match in _IN_ERROR.finditer(found[0])][-1:]
+            if not last or last[0] == 0:
+                return "", "", errors
+            errors.update(last)
+    return *found, errors
+
+
+def _other_graphs(folder: Path, run: Run, mutants: Sequence[SpecMutant], states: int) -> dict[int, str]:
+    """Which mutants, numbered from 0, are killed by an agreement: `error`, or `agreement` for other states or steps.
+
+    The names of steps are not compared: TLC names each step of many mutants the same.
+    """
+    question = replace(_Question.of(folder, run, (states, 0)), states=states)
+    output, dump, errors = _output_of_all(folder, run, mutants, question.dumped)
+    if not output:
+        return {}
+    parts = _by_mutant(read_dump(dump))
+    others = (number for number in range(1, len(mutants) + 1) if number not in errors and parts.get(number) != parts[0])
+    return {**dict.fromkeys((one - 1 for one in errors), "error"), **{one - 1: "agreement" for one in others}}
+
+
+_Steps = tuple[set[State], set[State], set[tuple[State, State]]]
+
+
+def _by_mutant(graph: Graph) -> dict[int, _Steps]:
+    """The first states, all states and the steps of each mutant."""
+    plain = {state: _plain(state) for state in graph.states}
+    found: dict[int, _Steps] = {}
+    for state, (number, without) in plain.items():
+        first, all_states, _ = found.setdefault(number, (set(), set(), set()))
+        all_states.add(without)
+        if state in graph.initial:
+            first.add(without)
+    for before, _, after in graph.edges:
+        (number, start), (_, end) = plain[before], plain[after]
+        found[number][2].add((start, end))
+    return found
+
+
+def _plain(state: State) -> tuple[int, State]:
+    """Which mutant a state is of, and the state without that."""
+    number = next(value for name, value in state.pairs if name == "mutant")
+    if not isinstance(number, int):
+        raise TypeError(number)
+    return number, Function(frozenset(pair for pair in state.pairs if pair[0] != "mutant"))
 
 
 def _has_ended(output: str) -> bool:
@@ -482,18 +602,23 @@ class _Question:
         bounds = max(_LEAST_STATES, _TIMES * size[0]), max(_LEAST_LEVELS, _TIMES * size[1])
         return cls(run, configuration, begins, wanted, progress, *bounds)
 
-    def output(self, place: Path, tried: AbstractSet[int]) -> str:
+    def output(self, place: Path, tried: AbstractSet[int]) -> tuple[str, str]:
         """What TLC prints of some mutants; nothing where it comes to no end."""
-        (place / f"{_MUTATED}.tla").write_text(self._module(tried), encoding="utf-8")
+        return self._requested(place, self._module(tried), ("INVARIANT Noted", "ACTION_CONSTRAINT Stepped"))
+
+    def dumped(self, place: Path, tried: AbstractSet[int]) -> tuple[str, str]:
+        """What TLC prints of some mutants and the graph of all: each to the first state too many."""
+        return self._requested(place, self._counting(tried), ("INVARIANT Noted",), DUMPS)
+
+    def _requested(self, place: Path, module: str, checks: Sequence[str], more: Sequence[str] = ()) -> tuple[str, str]:
+        (place / f"{_MUTATED}.tla").write_text(module, encoding="utf-8")
         lines = ["CONSTANTS", *(f"  {name} = {value}" for name, value in self.configuration.constants.items())]
-        lines += [f"INIT {_MUTATED}Init", f"NEXT {_MUTATED}Next", "INVARIANT Noted", "CONSTRAINT Alive"]
-        configuration = "\n".join([*lines, "ACTION_CONSTRAINT Stepped", ""])
+        lines += [f"INIT {_MUTATED}Init", f"NEXT {_MUTATED}Next", "CONSTRAINT Alive", *checks]
+        run = replace(self.run, module=_MUTATED, limit_s=_TOGETHER_S)
         try:
-            return output_with(
-                place, replace(self.run, module=_MUTATED, limit_s=_TOGETHER_S), {"run.cfg": configuration}
-            )
+            return dump_with(place, run, {"run.cfg": "\n".join([*lines, ""])}, *more)
         except ManifestError:
-            return ""
+            return "", ""
 
     def verdict(self, broken: str | None) -> str:
         """What the first that a mutant breaks says of it."""
@@ -503,11 +628,9 @@ class _Question:
             return "run"
         return "" if self.progress else "declared"
 
-    def _module(self, tried: Iterable[int]) -> str:
-        """The module that TLC runs: each mutant from the beginning; what each breaks first is printed."""
+    def _head(self, tried: Iterable[int]) -> str:
+        """Each mutant from the beginning."""
         begins, goes = self.specification
-        defined = "".join(f"StepOf{name} ==\n{text}\n" for name, text in self.steps.items())
-        broken = _first((name, name) for name in self.configuration.invariants)
         return f"""---- MODULE {_MUTATED} ----
 EXTENDS {self.run.module}
 LOCAL INSTANCE Integers
@@ -517,7 +640,20 @@ Tried == {{{", ".join(map(str, sorted(tried)))}}}
 ASSUME \\A one \\in Tried: TLCSet(one, 0) /\\ TLCSet({_BROKEN} + one, 0)
 {_MUTATED}Init == mutant \\in Tried /\\ {begins}
 {_MUTATED}Next == mutant' = mutant /\\ {goes}
-Noted ==
+"""
+
+    def _counting(self, tried: Iterable[int]) -> str:
+        """The module that TLC runs for graphs."""
+        return f"""{self._head(tried)}Noted == TLCSet(mutant, TLCGet(mutant) + 1)
+Alive == TLCGet(mutant) <= {self.states} + 1
+====
+"""
+
+    def _module(self, tried: Iterable[int]) -> str:
+        """The module that TLC runs for checks; what each mutant breaks first is printed."""
+        defined = "".join(f"StepOf{name} ==\n{text}\n" for name, text in self.steps.items())
+        broken = _first((name, name) for name in self.configuration.invariants)
+        return f"""{self._head(tried)}Noted ==
   /\\ TLCSet(mutant, TLCGet(mutant) + 1)
   /\\ PrintT(<<mutant, TLCGet("level")>>)
   /\\ IF TLCGet(mutant) > {self.states} \\/ TLCGet("level") > {self.levels} THEN {_reported(_BEYOND)}
@@ -649,8 +785,8 @@ _Change = tuple[Place, Change]
 
 def _changes_kept(folder: Path, module: str) -> list[_Change]:
     """Those of a module and what it extends; of the same sources SANY reads them once."""
-    sources = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.tla"))}
-    file = _file_of("changes", module, sources, Path(__file__).read_text(encoding="utf-8"))
+    sources = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.tla")}
+    file = _file_of("changes", module, _read_by(sources, module), Path(__file__).read_text(encoding="utf-8"))
     return _from_file(file, lambda: list(_changes(_parsed(folder, module), module)))
 
 

@@ -13,7 +13,7 @@ from mutation_operators import OPERATORS, register
 from mutation_page import page
 from mutation_targets import ENGINE, MODULES, ROOT
 from results import SPECS, Result, kept
-from spec_mutants import FOLDER, spec_mutants, try_mutants, try_quickly
+from spec_mutants import FOLDER, spec_mutants, try_by_graphs, try_mutants, try_quickly
 
 SOURCE = '''\
 @dataclass(frozen=True)
@@ -183,6 +183,11 @@ name = "witness: it is done"
 check = ["NeverDone"]
 expect = { violates = "NeverDone" }
 """
+AGREEMENT = """
+[[agreement]]
+name = "as the model counts"
+scenario = "counting"
+"""
 CONFIGURATION = (
     "CONSTANTS\n  Last = 2\nSPECIFICATION\n  Spec\nINVARIANTS\n  InBounds\n  EndsWhole\nPROPERTIES\n  Ends\n"
 )
@@ -228,10 +233,30 @@ def test_a_mutant_that_no_run_notices_survives_or_changes_nothing(tmp_path: Path
     assert ("/\\ UNCHANGED at", "run Counter: it counts to the last") in outcomes
 
 
-def test_a_quick_run_says_only_what_runs_kill_that_must_fail(tmp_path: Path):
-    """One run has all mutants: what is declared is found of the one, and not of the other."""
+def test_a_quick_run_says_what_short_runs_kill(tmp_path: Path):
+    """One run has all mutants: the witness is found of the one, and not of the other, which breaks an invariant."""
     folder = counter(tmp_path / "tla", RUNS + WITNESS)
     chosen = {(7, "drop"), (9, "negate")}
     mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
     outcomes = {(one.becomes, one.outcome) for one in try_quickly(folder, mutants)}
-    assert outcomes == {('/\\ ~(step[p] = "counting")', "run Counter: witness: it is done")}
+    assert outcomes == {
+        ('/\\ ~(step[p] = "counting")', "run Counter: witness: it is done"),
+        ("May == TRUE /\\ at >= 0", "run Counter: it counts to the last"),
+    }
+
+
+def test_an_agreement_kills_what_has_other_states_or_steps(tmp_path: Path):
+    """One run has the graphs of all mutants: of what changes nothing, of what nobody reads, of what never ends."""
+    folder = counter(tmp_path / "tla", RUNS + AGREEMENT)
+    chosen = {(7, "drop"), (11, "leave"), (13, "leave"), (13, "from any step")}
+    mutants = [one for one in spec_mutants(folder, ["Counter"]) if (one.result.line, one.result.operator) in chosen]
+    outcomes = {(one.becomes, one.outcome) for one in try_by_graphs(folder, mutants)}
+    by = "agreement Counter: as the model counts"
+    ends = "/\\ at = Last /\\ seen' = TRUE /\\ UNCHANGED at"
+    unseen = ends.replace("seen' = TRUE", "UNCHANGED seen")
+    assert outcomes == {
+        ("May == TRUE /\\ at >= 0", by),
+        ("/\\ UNCHANGED at", by),
+        (f'End(p) == Goes(p, step[p], "done") {ends}', by),
+        (f'End(p) == Goes(p, "counting", "done") {unseen}', by),
+    }

@@ -156,6 +156,11 @@ class LogGroup:
         return cls(one.partition, one.file_id, one.base_instant, base, logs)
 
     @property
+    def is_new(self) -> bool:
+        """Whether no slice of it is there yet."""
+        return self.base_instant is None
+
+    @property
     def file_instant(self) -> str | None:
         """The instant of the base file; that of the slice is another where a compaction is pending."""
         name = None if self.base_file is None else parse_data_file_name(self.base_file)
@@ -332,7 +337,7 @@ def made_blocks(incoming: LogRows, group: LogGroup, form: LogForm, instant: str)
         HudiError: SCHEMA_INCOMPATIBLE for a value that does not fit the table's schema.
         UnsupportedFeature: ordering-type.
 
-    Clauses: LC-004, LF-006, LF-007, LF-008, LF-022, LF-023, LF-025, MG-005, MG-008.
+    Clauses: LC-004, LF-006, LF-007, LF-008, LF-022, LF-023, LF-025, MG-005, MG-008, OW-013.
 
     """
     tagged = incoming.tagged()
@@ -342,7 +347,8 @@ def made_blocks(incoming: LogRows, group: LogGroup, form: LogForm, instant: str)
     header = {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: schema_text(form.avro)}
     if group.compacted:
         header[HeaderKey.COMPACTED_BLOCK_TIMES] = compacted_block_times_text(group.compacted)
-    deletes = list(_delete_block(tagged.filter(deleting), group, form, header))
+    # A group that the write begins holds no key yet: a tombstone there would remove a later row of lesser ordering.
+    deletes = [] if group.is_new else list(_delete_block(tagged.filter(deleting), group, form, header))
     return [*_data_blocks(tagged.filter(pc.invert(deleting)), group, form, header), *deletes]
 
 

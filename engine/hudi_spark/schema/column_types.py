@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_format.avro.schemas import full_name
+from hudi_format.avro.schemas import MAXIMUM_DEPTH, full_name
 from hudi_format.schemas import is_decimal
 from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 
@@ -264,6 +264,8 @@ def is_listed(kind: pa.DataType) -> bool:
 
 def _type_of_arrow(kind: pa.DataType, place: str) -> ColumnType:
     kind = plain(kind)
+    if place.count(".") >= MAXIMUM_DEPTH:
+        raise _refused(place, kind, f"nest at most {MAXIMUM_DEPTH} deep")
     if pa.types.is_struct(kind):
         if not kind.num_fields:
             raise _refused(place, kind, "give the struct a field")
@@ -308,7 +310,7 @@ def _decimal(kind: pa.DataType, place: str) -> PrimitiveType:
 
 
 def _refused(place: str, kind: pa.DataType, hint: str) -> HudiError:
-    message = f"column {place!r} is {kind}, which a table cannot hold"
+    message = f"column {place[:100]!r} is {str(kind)[:100]}, which a table cannot hold"
     return HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint=hint)
 
 

@@ -4,7 +4,6 @@ Clauses: DM-002, DM-031.
 """
 
 import re
-import struct
 from typing import Final
 from urllib.parse import unquote
 
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.schema.columns import Incompatible, brought_text, java_text
+from hudi_spark.schema.columns import Incompatible, brought_text, digits_of, java_text, one_chunk
 from hudi_spark.table_state import TableConfiguration
 
 _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
@@ -63,20 +62,12 @@ def _rarer_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _float_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Between a thousandth and ten millions Java writes the shortest digits as everybody does."""
-    text, size = column.cast(pa.string()), pc.abs(column)
+    text, size = pa.chunked_array([digits_of(one_chunk(column))]), pc.abs(column)
     plain = pc.and_(pc.greater_equal(size, _PLAIN_FROM), pc.less(size, _PLAIN_BELOW))
-    width = "<d" if kinds.is_float64(column.type) else "<f"
     different = _different(pc.if_else(plain, pa.scalar(None, pa.string()), text))
-    rare = _spelt(different, [java_text(_two_digits(one, width)) for one in different.dictionary.to_pylist()])
+    rare = _spelt(different, [java_text(one) for one in different.dictionary.to_pylist()])
     whole = pc.binary_join_element_wise(text, ".0", "")
     return pc.if_else(plain, pc.if_else(pc.match_substring(text, "."), text, whole), rare)
-
-
-def _two_digits(text: str, width: str) -> str:
-    """Java shows two digits at least, those nearest to the number: 4.9E-324 where one digit says 5e-324."""
-    (exact,) = struct.unpack(width, struct.pack(width, float(text)))
-    rounded = f"{exact:.1e}"
-    return rounded if struct.pack(width, float(rounded)) == struct.pack(width, exact) else text
 
 
 def _different(column: pa.ChunkedArray) -> pa.DictionaryArray:

@@ -302,17 +302,29 @@ def cast_rows(rows: pa.Table, schema: WriterSchema) -> pa.Table:
 
     Raises:
         HudiError: SCHEMA_INCOMPATIBLE for a value that its column cannot hold, a null in a required one, a map that
-            has a key twice: Avro would keep the last one.
+            has a key twice: Avro would keep the last one; for a text whose bytes are not UTF-8, which no reader opens.
 
     Clauses: DM-004.
 
     """
+    _refuse_broken_values(rows)
     cast = brought(rows, schema.arrow)
     for field, column in zip(cast.schema, cast.columns, strict=True):
         if pa.types.is_nested(field.type) and any(map(_repeats_keys, column.chunks)):
             message = f"column {field.name!r} has a map with one key twice"
             raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint="give each key of a map once")
     return cast
+
+
+def _refuse_broken_values(rows: pa.Table) -> None:
+    """Arrow, and Spark's cast of bytes to a text, pass on values that are none of their type."""
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            message = f"column {name!r} has a value that is no {column.type}: {error}"
+            hint = "texts are UTF-8, and decimals have the digits of their type: cast the column"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint=hint) from error
 
 
 def _repeats_keys(array: pa.Array) -> bool:

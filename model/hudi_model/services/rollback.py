@@ -87,14 +87,14 @@ def pending_rollback(table: Table, target: InstantTime) -> InstantTime | None:
 def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool = False) -> RollbackPlan:
     """What to remove of an action: what its markers announce, or what storage holds under its instant.
 
-    Logs under the instant of a planned service belong to writes after the plan, and stay unless the `whole` slice goes.
+    Logs under the instant of a compaction that waits belong to later writes, and stay unless the `whole` slice goes.
     Version 6 names logs after slices: there a command takes the action's blocks back. [Modified in v8]
 
     Clauses: RB-006, RB-007, RB-008, NL-012.
     """
     action = entries_of(table, target)[-1].action
     announced = frozenset((one.partition, one.name) for one in table.markers if by_markers and one.instant == target)
-    spared = not whole and has_plan(table, target)
+    spared = not whole and action is Action.COMPACTION
     files, commands = set(), set()
     for file in data_files(table):
         place, is_log = (file.partition, file.name), isinstance(file, LogFile)

@@ -67,7 +67,7 @@ class WritingRecipe:
 
 
 RECIPES: dict[str, WritingRecipe] = {}
-_OF_A_VERSION = re.compile(r"_v\d+$")
+_OF_A_VERSION = re.compile(r"(_by_listing)?_v\d+$")
 
 
 def writing(  # noqa: PLR0917 - the parts of a recipe, in the order in which they are read

@@ -26,6 +26,8 @@ JAR = "TLA2TOOLS_JAR"
 """The variable that names another jar than the wheel's."""
 THREADS_S = 2
 """How long a JVM may take to tell where its threads are."""
+DUMPS = ("-dump", "dot,actionlabels", "graph.dot")
+"""The options with which TLC writes the states and the steps that it found."""
 
 
 class TlcNotFoundError(RuntimeError):
@@ -122,7 +124,7 @@ def dump_graph(folder: Path, run: Run) -> Graph:
     """
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         _prepare(folder, run, Path(place), checks=False)
-        output = _ended(run, _run_output(Path(place), run, "-dump", "dot,actionlabels", "graph.dot"))
+        output = _ended(run, _run_output(Path(place), run, *DUMPS))
         finding = read_finding(output, ())
         if not finding.passed:
             raise ManifestError(f"run {run.name!r} of {run.module}: {finding.message}")
@@ -136,11 +138,22 @@ def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
         ManifestError: as `run_tlc`; and TLC came to no end.
 
     """
+    return dump_with(folder, run, modules)[0]
+
+
+def dump_with(folder: Path, run: Run, modules: Mapping[str, str], *more: str) -> tuple[str, str]:
+    """As `output_with`, with more options; and the graph as TLC dumped it, nothing where none was requested.
+
+    Raises:
+        ManifestError: as `output_with`.
+
+    """
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         _prepare(folder, run, Path(place), checks=False)
         for name, text in modules.items():
             (Path(place) / name).write_text(text, encoding="utf-8")
-        return _ended(run, _run_output(Path(place), run))
+        output, dump = _ended(run, _run_output(Path(place), run, *more)), Path(place) / "graph.dot"
+        return output, dump.read_text(encoding="utf-8") if dump.exists() else ""
 
 
 def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:

@@ -111,12 +111,16 @@ def rollback_block(table: GoldenTable) -> None:
 
 @golden("v6/mor_rollback_interleaved", "A rollback takes back more than the block before it", merge_on_read(6))
 def rollback_interleaved(table: GoldenTable) -> None:
-    """Another writer's block stands between the failed one and the command against it; archival has passed."""
+    """Another writer's block stands between the failed one and the command against it; archival has passed.
+
+    The failed write was done again under its instant, as in metadata tables, and completed.
+    """
     _rolled_back(table, between=True)
-    table.forget(second(1), second(2), second(4), second(5))
+    table.upsert(second(3), rides(45, ("r03",), rider="again"))
+    table.forget(second(1), second(2), second(3), second(4), second(5))
     table.snapshot(
         "snapshot",
-        "the failed instant's block is dropped though it is not the previous one",
+        "the failed instant's block is dropped though it is not the previous one, and that after the command is not",
         "LF-015",
         "rollback-drops-previous-block-only rollback-ignored",
     )

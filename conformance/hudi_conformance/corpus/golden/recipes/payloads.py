@@ -253,6 +253,13 @@ def delete_marker(table: GoldenTable) -> None:
         "MG-008 PL-010",
         "payload-marker-any-case deleted-flag-ignored",
     )
+    table.snapshot(
+        "names",
+        "so does one in a column that is not requested",
+        "MG-008 PL-010 RD-012",
+        "payload-marker-any-case",
+        columns=["name", "id"],
+    )
 
 
 _FLAGGED = Field("_hoodie_is_deleted", "boolean")

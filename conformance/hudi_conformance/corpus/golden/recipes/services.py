@@ -1,6 +1,6 @@
 """What table services leave: compactions pending and completed, replaced groups, cleaned files, savepoints."""
 
-from hudi_model.actions import State
+from hudi_model.actions import Action, State
 from hudi_model.tables import BucketRules
 from hudi_model.tagging import bucket_of
 
@@ -218,10 +218,12 @@ def savepoint(table: GoldenTable) -> None:
 def shared_file_id(table: GoldenTable) -> None:
     """Two buckets in the one city, three in the other, whose first have the same file id; only that one is replaced.
 
-    In version 6 one ride lies in the bucket of others.
+    Older rules, and those of an action that waits, say otherwise. In version 6 one ride lies in the bucket of others.
     """
     table.homes.buckets = 8
+    table.bucket_rules.append(BucketRules(3, instant=second(-1)))
     table.bucket_rules.append(BucketRules(2, "^lima$,3", instant=second(0)))
+    table.bucket_rules.append(BucketRules(5, instant=second(5)))
     replaced = Group(table.group("lima").partition, table.group("oslo").file_id)
     for city, buckets in (("oslo", 2), ("lima", 3)):
         for key in KEYS[city]:
@@ -233,6 +235,7 @@ def shared_file_id(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11", "r12")))
     table.replace_groups(second(3), rides(30, ("r11",)), [replaced], first_number=8)
     table.upsert(second(4), rides(40, ("r02",)))
+    table.begin(Action.REPLACE_COMMIT, second(5))
     check(
         table,
         "the keys lie in the buckets that the rules of the table say, or one of them does not",

@@ -122,30 +122,46 @@ def dropped_and_added(case: WritingCase) -> None:
         case.changes(None)
 
 
-_SEATS: Final = _schema(*_columns(), ("seats", "int32"), ("share", "float32"), ("number", "string"))
+_NUMBERS: Final = ("seats", "int32"), ("share", "float32"), ("number", "string")
+_SEATS: Final = _schema(*_columns(), *_NUMBERS, ("grams", "float64"), ("tons", "float32"), ("since", "string"))
+# Java writes no exponent from a thousandth to below ten millions, and two digits at least.
+_GRAMS: Final = (9999999.0, 1e7, 0.001, 0.0009, -123456.75, 1.5e300, -1e-10, 5e-324, -0.0, None)
+_TONS: Final = (1e7, 9999999.0, 0.0009, 0.001, 0.1, -3e38, 2.0**-149, 1e-40, None, 0.0)
 
 
 @writing("altering/retyped", _SHAPES, "DM-020 DM-021 DM-004", "any-type-is-given no-wider-type-is-given")
 def retyped(case: WritingCase) -> None:
     """A column gets a type that holds its values, and no narrower one.
 
-    Given rides with short integers, floats and texts, one of them updated.
-    When these become longs, doubles and decimals, one of them under another name, and updates bring what only those
-    hold; then a long is to be short.
-    Then what was there has the types and names of now, and the last change is refused.
+    Given rides with short integers, floats and texts, some of them updated; among the floats are the greatest and least
+    that have no exponent as text, and the least of all; among the texts days whose months have one digit.
+    When these become longs, doubles, texts, decimals and days, one of them under another name, and updates bring what
+    only those hold; then a long is to be short.
+    Then what was there has the types and names of now, as Java converts it, and the last change is refused.
     """
     case.schema = _SEATS
     case.create()
-    case.write("insert", [ride("r01", 1, seats=4, share=0.1, number="1.25"), ride("r11", 1, seats=None, number="7")])
-    first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5")])
-    wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)"}
+    weights = enumerate(zip(_GRAMS, _TONS, strict=True))
+    weighed = [ride(f"r2{place}", 1, grams=grams, tons=tons, share=tons) for place, (grams, tons) in weights]
+    rides = [
+        ride("r01", 1, seats=4, share=0.1, number="1.25", since="2024-2-8"),
+        ride("r02", 1, number="2.345", since="2024-12-1"),
+        ride("r03", 1, number="-0.005"),
+        ride("r11", 1, seats=None, number="7", since="2024-02-28"),
+    ]
+    case.write("insert", [*rides, *weighed])
+    again = [{**row, "ts": 2} for row in weighed[::2]]
+    first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5", since="2023-1-31"), *again])
+    wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)", "grams": "string", "tons": "string"}
+    wider["since"] = "date"
     retypings = ({"change": "type", "column": name, "type": kind} for name, kind in wider.items())
     change = _altered(case, *retypings, {"change": "rename", "column": "share", "to": "part"})
     case.state()
     case.info()
     _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
-    types = _schema(*_columns(), ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)"))
-    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None)], schema=types)
+    numbers = ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)")
+    types = _schema(*_columns(), *numbers, ("grams", "string"), ("tons", "string"), ("since", "date"))
+    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None, grams="light")], schema=types)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
     case.state()
@@ -154,21 +170,23 @@ def retyped(case: WritingCase) -> None:
 
 _STOPS: Final = ("stops", "list<struct<at:int32,share:float32>>")
 _LEGS: Final = ("legs", "list<struct<at:int32>>")
-_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), _STOPS, _LEGS)
+_GATES: Final = ("gates", "map<string,struct<at:int32>>")
+_PLACE: Final = _schema(*_columns(), ("place", "struct<name:string,height:int32>"), _STOPS, _LEGS, _GATES)
 
 
 @writing("altering/inside_columns", _SHAPES, "DM-020 DM-021", "columns-by-name")
 def inside_columns(case: WritingCase) -> None:
-    """Parts of a struct, and of the structs of a list, are added, renamed and widened.
+    """Parts of a struct, and of the structs of a list and of a map, are added, renamed and widened.
 
-    Given rides with a struct and lists of structs, one of them updated.
+    Given rides with a struct, lists of structs and a map of structs, one of them updated.
     When a part of the struct is renamed, one is added before it, parts of one list become long and double, one of them
-    under another name, one is added there, and all are updated.
+    under another name, one is added there, a part of the map's values gets another name, and all are updated.
     Then what was there is found in its parts.
     """
     case.schema = _PLACE
     case.create()
-    case.write("insert", [_at("r01", 1), ride("r11", 1, place=None, stops=[])])
+    others = [ride("r11", 1, place=None, stops=[]), ride("r02", 1, gates={}), ride("r03", 1)]
+    case.write("insert", [_at("r01", 1), *others])
     first = case.write("upsert", [_at("r11", 2)])
     change = _altered(
         case,
@@ -178,14 +196,17 @@ def inside_columns(case: WritingCase) -> None:
         {"change": "rename", "column": "stops.element.at", "to": "minute"},
         {"change": "type", "column": "stops.element.share", "type": "double"},
         {"change": "add", "column": "stops.element.note", "type": "string"},
+        {"change": "rename", "column": "gates.value.at", "to": "minute"},
     )
     case.state()
     _altered(case, {"change": "drop", "column": "stops.element"}, reject=_REFUSED)
     place = "struct<floor:int32,title:string,height:int32>"
     stops = "list<struct<minute:int64,share:float64,note:string>>"
-    inner = _schema(*_columns(), ("place", place), ("stops", stops), _LEGS)
+    gates = ("gates", "map<string,struct<minute:int32>>")
+    inner = _schema(*_columns(), ("place", place), ("stops", stops), _LEGS, gates)
     now: Value = [{"minute": 2**40, "share": 0.1, "note": "é"}]
-    rows = [ride("r01", 3, place={"floor": -1, "title": "ñ", "height": None}, stops=now, legs=[{"at": 3}])]
+    place_now: Value = {"floor": -1, "title": "ñ", "height": None}
+    rows = [ride("r01", 3, place=place_now, stops=now, legs=[{"at": 3}], gates={"é": {"minute": 3}})]
     case.write("upsert", rows, schema=inner)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
@@ -200,6 +221,7 @@ def _at(key: str, ts: int) -> dict[str, Any]:
         place={"name": f"place {ts}", "height": ts},
         stops=[{"at": ts, "share": 0.1}, {"at": None, "share": None}],
         legs=[{"at": ts}],
+        gates={"": {"at": ts}, "b": None},
     )
 
 

@@ -166,18 +166,21 @@ def pending_write(case: WritingCase) -> None:
     """Nothing leaves that is younger than a pending write, nor the last one before it.
 
     Given three writes, a writer that has made its files, and three more writes.
-    When archival is to keep two.
-    Then the third write and all since stay, and the pending write completes.
+    When archival is to keep two, the pending write completes, and archival is to keep two again.
+    Then first the third write and all since stay; at last the slow write has left, too, and a range from the last of
+    the three has it where times of completion count.
     """
     rewritten(case, 3)
     case.begin("slow", "upsert", rides(50, ("r11",)))
     case.stage("slow")
-    for ts in (60, 70, 80):
-        case.write("upsert", rides(ts, ("r01",)), process=2)
+    *_, last = (case.write("upsert", rides(ts, ("r01",)), process=2) for ts in (60, 70, 80))
     case.service("archive", COUNTING_VERSIONS)
     query_everything(case)
     case.commit("slow")
     query_everything(case)
+    case.service("archive", COUNTING_VERSIONS)
+    case.timeline()
+    case.incremental(last)
 
 
 @writing("archival/pending_compaction", shapes(types=(MOR,)), "AR-005", "archived-past-pending")

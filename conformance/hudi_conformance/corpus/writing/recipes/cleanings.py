@@ -453,17 +453,25 @@ def older_pending_write(case: WritingCase) -> None:
     case.query("read_as_of", instant=since[-2].requested, reject=GONE)
 
 
-@writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")
+@writing(
+    "cleaning/partition_goes_whole",
+    (*REWRITTEN, *shapes((6, 9), (COW,), partition_by=(), label="without_partitions")),
+    "CN-011 CN-007",
+    "overwrite-keeps-old-groups",
+)
 def partition_goes_whole(case: WritingCase) -> None:
     """A partition of which nothing is left goes, and comes back with the next write into it.
 
-    Given a city that was deleted as a partition.
+    Given a city that was deleted as a partition, or a table without partitions that was overwritten with nothing.
     When a clean keeps one version of each file, and a writer then inserts a ride of the city.
-    Then the city is gone, and is there again with that ride alone.
+    Then the city is gone, and is there again with that ride alone; the table is there all the time.
     """
     case.create()
     case.write("insert", fleet(10))
-    case.write("delete_partition", partitions=["lima"])
+    if case.shape.partition_by:
+        case.write("delete_partition", partitions=["lima"])
+    else:
+        case.write("insert_overwrite_table", [])
     case.run("clean", VERSIONS)
     case.state()
     case.write("insert", [ride("r41@lima", 10)])

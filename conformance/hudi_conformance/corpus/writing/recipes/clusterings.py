@@ -180,16 +180,24 @@ def in_parts(case: WritingCase) -> None:
 
 @writing("clustering/gives_up", SHARED, "CL-005", "clustering-over-updates")
 def gives_up(case: WritingCase) -> None:
-    """A clustering whose groups were written gives up.
+    """A clustering whose groups were written gives up, and so does a write whose groups were clustered.
 
-    Given a planned clustering, and a writer that may update its groups.
-    When the writer updates a planned group, and the clustering is then carried out.
-    Then it is refused and the update stands.
+    Given a planned clustering, and writers that may update its groups.
+    When the clustering is carried out while an update of its groups is under way; and another is carried out after one.
+    Then the first clustering completes and the update is refused; the second is refused and the update stands.
     """
     written(case)
-    plan_step = case.schedule("clustering", DUE)
+    if case.shape.has_completion_times or not case.is_mor:
+        # In version 6 a log that lies on the slice keeps the clustering from completing, whoever wrote it.
+        first = case.schedule("clustering", DUE)
+        case.begin("update", "upsert", rides(20, ("r01",)), configs=ALLOWING)
+        case.stage("update")
+        case.execute(first, DUE)
+        case.commit("update", reject="WRITE_CONFLICT")
+        case.state()
+    second = case.schedule("clustering", EVERYWHERE)
     case.write("upsert", rides(30, ("r01",)), configs=ALLOWING)
-    case.execute(plan_step, DUE, reject="WRITE_CONFLICT")
+    case.execute(second, EVERYWHERE, reject="WRITE_CONFLICT")
     case.snapshot()
 
 
@@ -261,7 +269,7 @@ def plans_apart(case: WritingCase) -> None:
     written(case)
     first = case.schedule("clustering", DUE)
     case.write("insert", [ride("r31@oslo", 30)])
-    second = case.schedule("clustering", DUE)
+    second = case.schedule("clustering", EVERYWHERE)
     case.execute(second, DUE)
     case.state()
     case.execute(first, DUE)

@@ -165,11 +165,12 @@ def inserts(case: WritingCase) -> None:
 
 @writing("conflicts/overwrite_beside_update", _FEW, "OW-005", "overlap-not-checked")
 def overwrite_beside_update(case: WritingCase) -> None:
-    """A write that replaces a file group conflicts with one that wrote it.
+    """A write that replaces a file group conflicts with one that wrote it, whichever commits first.
 
     Given rides of two cities.
-    When an insert overwrite of one city and an upsert of a ride there begin together, and the upsert commits first.
-    Then the overwrite is refused.
+    When an insert overwrite of one city and an upsert of a ride there begin together, and the upsert commits first;
+    then the same two again, and the overwrite commits first.
+    Then the overwrite is refused, and the second time the upsert.
     """
     with_rides(case)
     case.begin("overwrite", "insert_overwrite", rides(20, ("r03",)))
@@ -178,6 +179,13 @@ def overwrite_beside_update(case: WritingCase) -> None:
     case.stage("update")
     case.commit("update")
     case.commit("overwrite", reject="WRITE_CONFLICT")
+    case.state()
+    case.begin("second update", "upsert", [ride("r01", 30)])
+    case.begin("second overwrite", "insert_overwrite", rides(30, ("r03",)))
+    case.stage("second update")
+    case.stage("second overwrite")
+    case.commit("second overwrite")
+    case.commit("second update", reject="WRITE_CONFLICT")
     case.state()
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from hudi_conformance.corpus.golden.rides import rides, second
 from hudi_conformance.corpus.writing.recipes.archivals import KEEPS, LAST_COMMIT
+from hudi_conformance.corpus.writing.recipes.rollbacks import LISTING
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Draft, WritingCase
@@ -24,6 +25,13 @@ def execute(case: WritingCase, requested: str) -> None:
     begins_with="v9/mor_interrupted_log_compaction",
 )
 @writing(
+    "interrupted/log_compaction_by_listing_v9",
+    shapes((9,), (MOR,), {**CONFIGS, **LISTING}),
+    "CP-010 LC-005 RB-006 RB-008",
+    "rolled-back-plan-is-dropped",
+    begins_with="v9/mor_interrupted_log_compaction",
+)
+@writing(
     "interrupted/log_compaction_v6",
     shapes((6,), (MOR,), CONFIGS),
     "CP-010 LC-005 MK-003",
@@ -34,9 +42,11 @@ def log_compaction(case: WritingCase) -> None:
     """A new attempt at a log compaction removes what the failed one left, and does all of it.
 
     Given a log compaction whose process died; its log, without rows, and the marker are there.
-    When another process carries the plan out.
-    Then one log stands for the planned ones, with their rows, and the marker's log is gone.
+    When another process carries the plan out; before, where markers are not used, the first attempt is rolled back.
+    Then one log stands for the planned ones, with their rows, and the log of the first attempt is gone.
     """
+    if LISTING.items() <= case.shape.configs.items():
+        case.service("rollback", instant=second(4))
     execute(case, second(4))
     case.state()
     case.write("upsert", rides(25, ("r03", "r02")))

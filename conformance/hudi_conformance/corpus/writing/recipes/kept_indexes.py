@@ -620,15 +620,20 @@ def later_columns(case: WritingCase) -> None:
 def two_secondary_indexes(case: WritingCase) -> None:
     """Each of several secondary indexes follows its own column.
 
-    Given an indexed table with secondary indexes of riders and of days.
-    When updates change a rider, a day and both, and rides are deleted and come back.
-    Then filters on either column find what is there.
+    Given an indexed table with secondary indexes of riders, of days and of moments.
+    When updates change a rider, a day and both, a moment by a microsecond, and rides are deleted and come back.
+    Then filters on each column find what is there.
     """
     indexed(case)
     case.service("create_index", index="day", kind="secondary_index", columns=["day"])
+    case.service("create_index", index="seen", kind="secondary_index", columns=["seen"])
     first, second = dt.date(2025, 1, 2), dt.date(2031, 3, 4)
+    seen = dt.datetime(2025, 1, 2, 3, 4, 5, 678_901, tzinfo=dt.timezone.utc)
     forms = [["day", "=", "2025-01-02"], ["day", "=", "2031-03-04"], ["day", "is_null"]]
-    case.write("upsert", [ride("r01", 20, day=second), ride("r02", 20, rider="moved", day=first), ride("r11", 20)])
+    forms += [["seen", "=", "2025-01-02T03:04:05.678901Z"], ["seen", "=", "2025-01-02T03:04:05.678902Z"]]
+    moved = ride("r02", 20, rider="moved", day=first, seen=seen)
+    later = ride("r11", 20, seen=seen + dt.timedelta(microseconds=1))
+    case.write("upsert", [ride("r01", 20, day=second), moved, later])
     query_filters(case, *forms)
     case.write("delete", rides(None, ("r01", "r12")))
     case.write("upsert", [ride("r12", 30, rider="moved", day=second), ride("r02", 30, rider="Zoe 1", day=None)])

@@ -5,7 +5,7 @@ from typing import Final
 from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.rides import RIDES, fleet, ride, rides
-from hudi_conformance.corpus.writing.recipes.archivals import KEEPS
+from hudi_conformance.corpus.writing.recipes.archivals import KEEPS, query_everything
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -20,10 +20,10 @@ NEVER: Final = {"hoodie.clean.failed.writes.policy": "NEVER"}
 LISTING: Final = {"hoodie.rollback.using.markers": "false"}
 
 
-def abandoned(case: WritingCase, txn: str, key: str, process: int = 2, *, deletes: bool = False) -> Done:
+def abandoned(case: WritingCase, txn: str, *keys: str, process: int = 2, deletes: bool = False) -> Done:
     """A writer that has made its files, and dies."""
     operation, ts = ("delete", None) if deletes else ("upsert", 50)
-    started = case.begin(txn, operation, rides(ts, (key,)), process=process)
+    started = case.begin(txn, operation, rides(ts, keys), process=process)
     case.stage(txn)
     case.end_process(process)
     return started
@@ -63,19 +63,19 @@ def live_heartbeat(case: WritingCase) -> None:
     case.state()
 
 
-@writing("rollback/never", SHARED, "RB-001", "never-means-eager")
+@writing("rollback/never", SHARED, "RB-001 RD-002", "never-means-eager")
 def never(case: WritingCase) -> None:
     """Where nobody is to roll failed writes back nobody does, unless one is named.
 
-    Given a writer that made its files and died.
+    Given a writer that made its files and died before anything was completed, and an insert since.
     When failed writes are rolled back under NEVER, and the write is then named.
-    Then the first does nothing, the second takes the write.
+    Then the first does nothing, and nothing of the write is read; the second takes the write.
     """
     case.create()
-    case.write("insert", fleet(10))
     failed = abandoned(case, "one", "r01")
+    case.write("insert", fleet(10), configs=NEVER)
     case.service("rollback", {**IMPATIENT, **NEVER})
-    case.timeline()
+    case.state()
     case.service("rollback", {**IMPATIENT, **NEVER}, instant=failed.requested)
     case.state()
 
@@ -102,17 +102,19 @@ def named(case: WritingCase) -> None:
 def by_listing(case: WritingCase) -> None:
     """Where markers are not used, what bears the write's instant is found by listing.
 
-    Given a writer that made its files by an update and died.
-    When its write is rolled back without markers, and a writer then updates the same ride.
-    Then the table is as it would be with markers.
+    Given a writer that made its files, one of them in a new partition, and died.
+    When its write is rolled back without markers, others then update the same ride, and the oldest are archived.
+    Then the table is as it would be with markers: the rollback is archived too, since no file of the write is left.
     """
     case.create()
     case.write("insert", fleet(10))
-    failed = abandoned(case, "one", "r01")
+    failed = abandoned(case, "one", "r01", "a@rome")
     case.service("rollback", LISTING, instant=failed.requested)
     case.state()
-    case.write("upsert", rides(40, ("r01", "r02")))
-    case.state()
+    for ts in (30, 40, 50):
+        case.write("upsert", rides(ts, ("r01", "r02")))
+    case.service("archive", KEEPS)
+    query_everything(case)
 
 
 @writing("rollback/completed", shapes(), "RB-005", "completed-writes-are-rolled-back")

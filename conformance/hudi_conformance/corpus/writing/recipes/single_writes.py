@@ -1,5 +1,6 @@
 """One write of each operation after an insert: what it changes, and what it leaves alone."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
@@ -13,21 +14,34 @@ _FIRST = ("r01", "r02", "r11", "año-15")
 _NO_META_FIELDS = {"hoodie.populate.meta.fields": "false"}
 
 
-def with_rides(case: WritingCase) -> Done:
-    """A table with two rides in each of two cities."""
+def with_rides(case: WritingCase, configs: Mapping[str, str] | None = None) -> Done:
+    """A table with two rides in each of two cities; `configs` are of the write."""
     case.create()
-    return case.write("insert", rides(10, _FIRST))
+    return case.write("insert", rides(10, _FIRST), configs=configs)
 
 
-@writing("single/upsert", shapes(AND_DRAFT), "OW-014 OW-003", "tagging-sees-nothing")
+_COMPLEX: Final = {
+    "hoodie.table.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+    "hoodie.table.keygenerator.type": "COMPLEX",
+}
+_NAMED: Final = (
+    *shapes((6,), (MOR,), properties=dict([*_COMPLEX.items()][:1]), label="named_keys"),
+    *shapes((8,), (COW,), properties=dict([*_COMPLEX.items()][1:]), label="named_keys"),
+)
+_NAMING: Final = {"hoodie.write.complex.keygen.new.encoding": "false"}
+
+
+@writing("single/upsert", (*shapes(AND_DRAFT), *_NAMED), "OW-014 OW-003", "tagging-sees-nothing")
 def upsert(case: WritingCase) -> None:
     """An upsert changes rows that are there and adds those that are not.
 
-    Given rides of two cities.
+    Given rides of two cities, also in tables whose first keys name their one field.
     When an upsert brings a newer version of one ride, an older version of another, and a new one.
     Then the newer version and the new ride stand, and the older version has lost.
     """
-    first = with_rides(case)
+    if case.shape.label:
+        case.shows("DM-030", "complex-keys-unnamed")
+    first = with_rides(case, _NAMING if case.shape.label else None)
     case.write("upsert", [ride("r01", 20), ride("r11", 5, rider="late"), ride("🚲-16", 20)])
     case.state()
     case.as_of(first)
@@ -638,22 +652,30 @@ def _opening(case: WritingCase) -> str:
     return "bulk_insert" if case.is_mor else "upsert"
 
 
+_BY_RIDER: Final = {**ALONE, "hoodie.bucket.index.hash.field": "rider"}
+
+
 @writing(
     "single/composite_buckets",
-    (*shapes((6, 9), (COW,), record_key=("id", "rider")), *shapes((8,), (MOR,), record_key=("id", "rider"))),
+    (
+        *shapes((6, 9), (COW,), record_key=("id", "rider")),
+        *shapes((8,), (MOR,), record_key=("id", "rider")),
+        *shapes((9,), (MOR,), _BY_RIDER, record_key=("id", "rider"), label="by_rider"),
+    ),
     "OW-022",
     "composite-keys-end-at-commas null-key-parts-hashed-as-words",
 )
 def composite_buckets(case: WritingCase) -> None:
     """A composite key is hashed by the values of its parts, whatever signs they hold.
 
-    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty, and one in bucket 2
-    of a city named 11.
+    Given rides into sixteen buckets a city, whose riders hold commas and colons, look like a second key, are null or
+    empty, and one in bucket 2 of a city named 11.
     When an upsert changes all of them, and another one, too, and brings one in bucket 12 of a city named 1.
-    Then each is in the bucket of its two values, and is there once.
+    Then each is in the bucket of its two values, or of the rider alone where that is the hash field, and is there once.
     """
     buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
     riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
+    riders["r06"] = "a,b,id:7"
     alike = {"a8": "11", "c0": "1"}
     case.create()
     for ts, operation, more in ((10, _opening(case), ("a8",)), (20, "upsert", ("a8",)), (30, "upsert", tuple(alike))):

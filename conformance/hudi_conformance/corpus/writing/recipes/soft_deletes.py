@@ -102,6 +102,30 @@ writing(
 
 
 @writing(
+    "deletes/marked_in_new_buckets",
+    shapes(versions=(6, 8, 9), types=(MOR,)),
+    "OW-013 OW-016 MG-008",
+    "deleted-flag-ignored",
+)
+def marked_in_new_buckets(case: WritingCase) -> None:
+    """A row marked as deleted whose key is not there, in a bucket that is not there either, leaves nothing behind.
+
+    Given a table whose keys go to buckets, without rows.
+    When an upsert brings a ride and marks others as deleted, one of them alone in its city, and the next brings those
+    again with lesser ordering values.
+    Then all of them stand.
+    """
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
+    case.schema = _MARKED
+    case.create()
+    marks = [_row(key, _HIGH, None, True) for key in ("r02", "r11")]
+    case.write("upsert", [_row("r01", _HIGH, True), *marks], configs=buckets)
+    case.snapshot()
+    case.write("upsert", [_row(key, _LOW, False) for key in ("r02", "r11")], configs=buckets)
+    case.snapshot()
+
+
+@writing(
     "deletes/partial_beside_marks",
     shapes(versions=(8, 9), configs={**ALONE, "hoodie.write.record.positions": "true"}),
     "OW-025 OW-013 LF-017",
