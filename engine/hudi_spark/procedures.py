@@ -151,7 +151,7 @@ def _show_properties(call: _Call) -> "DataFrame":
 
 
 def _show_compaction(call: _Call) -> "DataFrame":
-    """Pending ones, newest first; what has completed is a commit of the timeline. No size says that a plan is corrupt."""
+    """Pending ones, newest first; what has completed is a commit of the timeline. A corrupt plan has no size."""
     storage = session_storage(call.spark, call.named.path, None)
     with boundary(storage.base):
         _, timeline = load_table(storage)

@@ -1,4 +1,5 @@
 import datetime as dt
+import operator
 from decimal import Decimal
 from numbers import Integral
 from pathlib import Path
@@ -120,6 +121,17 @@ def test_a_time_is_compared_to_the_microsecond(unit: str, several: bool):
             ["and", ["l", ">=", value], ["c", ">=", value.time().isoformat("microseconds")]],
         ):
             assert matching(filter_of(form, table.schema), table).num_rows == found
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(38, 2), (38, 38), (5, 0)])
+@pytest.mark.parametrize("text", ["0.005", "-0.005", "0", "123456789012345678901234567890123456.5", "1e-38"])
+def test_a_decimal_of_any_digits_compares_with_every_column_of_decimals(precision: int, scale: int, text: str):
+    """Both together may have more than the 38 digits of 128 bits: such a filter was refused."""
+    value, stored = Decimal(text), [Decimal(one).scaleb(-scale) for one in (-99999, -1, 0, 1, 99999)]
+    table = pa.table({"m": pa.array(stored, pa.decimal128(precision, scale))})
+    for name, holds in (("=", operator.eq), ("<", operator.lt), (">=", operator.ge), ("!=", operator.ne)):
+        found = matching(filter_of(["m", name, text], table.schema), table)["m"].to_pylist()
+        assert found == [one for one in stored if holds(one, value)]
 
 
 def test_a_decimal_is_found_in_a_column_of_floats(tmp_path: Path):

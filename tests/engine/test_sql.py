@@ -455,6 +455,12 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
     (waiting,) = run("call show_compaction('t')").collect()
     groups = run("select distinct city from t").count()
     assert (waiting.operation_size, waiting.state, waiting.action) == (groups, "REQUESTED", "compaction")
+    (planned,) = Path(path, ".hoodie/timeline").glob(f"{waiting.timestamp}.compaction.requested")
+    plan = planned.read_bytes()
+    planned.write_bytes(b"no plan")
+    (corrupt,) = run("call show_compaction('t')").collect()
+    assert (corrupt.timestamp, corrupt.operation_size, corrupt.state) == (waiting.timestamp, None, "REQUESTED")
+    planned.write_bytes(plan)
     assert run(f"call run_compaction(op => 'run', table => 't', instants => '{waiting.timestamp}')").count() == 1
     assert run("call show_compaction('t', null, 1)").count() == 0
 

@@ -377,6 +377,9 @@ def value_of(form: Any, column: Column, schema: pa.Schema) -> Any:
     return value
 
 
+_DIGITS_OF_128_BITS: Final = 38
+
+
 def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
     """A filter's value as an Arrow scalar that compares with the column's values.
 
@@ -387,10 +390,13 @@ def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
 
     """
     value = value_of(form, column, schema)
-    # Decimals of another scale compare by value.
-    if isinstance(value, Decimal):
-        return pa.scalar(value)
     kind = _in_microseconds(compared_type(column, schema))
+    # Decimals of another scale compare by value: Arrow gives both the digits of either, of which 128 bits have 38.
+    if isinstance(value, Decimal):
+        found = pa.scalar(value)
+        whole_digits = max(one.precision - one.scale for one in (found.type, kind))
+        wide = whole_digits + max(found.type.scale, kind.scale) > _DIGITS_OF_128_BITS
+        return found.cast(pa.decimal256(found.type.precision, found.type.scale)) if wide else found
     whole = isinstance(value, int) and not isinstance(value, bool) and pa.types.is_integer(kind)
     # A number beyond the column's type is none of its values, and compares with all of them.
     return pa.scalar(value, pa.int64() if whole and function_of(column).result else kind)
