@@ -146,15 +146,14 @@ def both_broken(table: GoldenTable) -> None:
 
 @golden(
     "v6/cow_without_checksum",
-    "Properties from before there were checksums and partition fields",
-    copy_on_write(6, properties={"hoodie.table.checksum": None, "hoodie.table.partition.fields": None}),
+    "Properties from before there were checksums",
+    copy_on_write(6, properties={"hoodie.table.checksum": None}),
 )
 def without_checksum(table: GoldenTable) -> None:
-    """Two commits of a table whose properties hold no checksum, and no partition fields though it has partitions."""
+    """Two commits of a table whose properties hold no checksum."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
     table.info("table-info", "the table is described", "PR-003", "checksum-demanded")
-    table.snapshot("snapshot", "the folders with metafiles are its partitions", "SL-020 SL-021", "oldest-base-file")
 
 
 # Partitions and columns
