@@ -593,13 +593,15 @@ def wide_decimals(case: WritingCase) -> None:
     query_filters(case, *forms)
 
 
-@writing("indexes/later_columns", SPREAD, "MT-013 IX-053 DM-004", "unknown-statistics-have-no-nulls")
+@writing("indexes/later_columns", SPREAD, "MT-013 MT-011 IX-053 DM-004 DM-021", "unknown-statistics-have-no-nulls")
 def later_columns(case: WritingCase) -> None:
     """Files from before a column was added have no statistics of it, and nulls for it.
 
     Given an indexed table.
-    When writes bring a new column for some rides, and leave it null for others.
-    Then filters for nulls of the column find the rides of older files too, and those for its values the others.
+    When writes bring a new column for some rides, and leave it null for others; then the column is dropped, and a clean
+    removes the files that have it.
+    Then filters for nulls of the column find the rides of older files too, and those for its values the others; of the
+    files that are gone the index has nothing, the dropped column included.
     """
     indexed(case)
     case.schema = Schema((*RIDES.fields, Field("seats", "int32")))
@@ -609,6 +611,13 @@ def later_columns(case: WritingCase) -> None:
     case.write("upsert", [ride("r01", 30, seats=2), ride("new", 30, seats=None)])
     query_filters(case, *forms)
     case.state()
+    case.service("alter_schema", changes=[{"change": "drop", "column": "seats"}])
+    case.schema = RIDES
+    case.write("upsert", [ride("r01", 40), ride("new", 40)])
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    case.run("clean", VERSIONS)
+    case.sound()
 
 
 @writing(

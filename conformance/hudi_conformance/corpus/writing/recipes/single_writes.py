@@ -57,20 +57,25 @@ _ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
 _FILLING = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
 
 
-@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=_FILLING), "MG-023 MG-025 IN-001", "")
+@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=_FILLING), "MG-023 MG-025 MG-011 IN-001", "")
 def late_row_fills(case: WritingCase) -> None:
     """A late row fills columns of the one that stands, and the change is reported.
 
     Given rides without riders, in a table whose versions complete each other.
-    When an older version of one ride brings a rider.
+    When an older version of one ride brings a rider; another ride is updated, updated without ordering value, and
+    updated with one between its first and the last.
     Then the ride has the rider beside its own values; a rewritten file has it under the time of the late write, a log
-    leaves it its own, and a range after the first write has it in both.
+    leaves it its own, and a range after the first write has it in both. The update without ordering value has won, and
+    stands: it competes with the value of the columns that it is completed from.
     """
     case.create()
     first = case.write("insert", rides(10, ("r01", "r11"), rider=None))
     case.write("upsert", [ride("r01", 5, rider="late")])
     case.snapshot()
     case.incremental(first)
+    for ts, rider in ((20, "ordered"), (None, "unordered"), (15, "older")):
+        case.write("upsert", [{**ride("r11", 20, rider=rider), "ts": ts}])
+    case.snapshot()
     case.shows(
         *(("", "ranges-by-commit-time-alone") if case.is_mor else ("MF-010 OW-015", "filled-rows-keep-their-time"))
     )
@@ -404,12 +409,32 @@ def upsert_without_partitions(case: WritingCase) -> None:
     case.state()
 
 
+_COMPOSITE: Final[Mapping[str, Any]] = {
+    "record_key": ("id", "rider"),
+    "properties": {"hoodie.datasource.write.hive_style_partitioning": "true"},
+}
+_BY_RECORD_INDEX: Final = {
+    **ALONE,
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.index.type": "RECORD_INDEX",
+}
+
+
 @writing(
     "single/upsert_of_composite_keys",
-    shapes(
-        versions=(6, 9),
-        record_key=("id", "rider"),
-        properties={"hoodie.datasource.write.hive_style_partitioning": "true"},
+    (
+        *shapes(versions=(6, 9), **_COMPOSITE),
+        *shapes(
+            versions=(9,),
+            types=(MOR,),
+            label="latest",
+            ordering=(),
+            merge_mode="COMMIT_TIME_ORDERING",
+            configs=_BY_RECORD_INDEX,
+            **_COMPOSITE,
+        ),
     ),
     "OW-003",
     "tagging-sees-nothing",
@@ -417,9 +442,10 @@ def upsert_without_partitions(case: WritingCase) -> None:
 def upsert_of_composite_keys(case: WritingCase) -> None:
     """An upsert and a delete of rows whose key two columns make, in partitions named after their column.
 
-    Given rides whose keys are id and rider.
+    Given rides whose keys are id and rider; in one table a record index knows them.
     When an upsert brings one pair that is there, and one that shares the id alone, and a delete one of each.
     Then the first is an update, and the second a new ride; afterwards the pair of the delete is gone, and no other.
+    Filters that pin both find the pairs that are left.
     """
     case.create()
     case.write("insert", [ride("r01", 10, rider="ann"), ride("r11", 10, rider="bob")])
@@ -428,6 +454,11 @@ def upsert_of_composite_keys(case: WritingCase) -> None:
     case.slices()
     case.write("delete", [ride("r01", 30, rider="bob"), ride("r11", 30, rider="bob")])
     case.snapshot()
+    for key, rider in (("r01", "ann"), ("r11", "bob"), ("r11", "cid")):
+        case.filtered(["and", ["id", "=", key], ["rider", "=", rider]])
+    if case.shape.label:
+        case.sound()
+        case.shows("IX-055 IX-020")
 
 
 _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
