@@ -30,6 +30,7 @@ from hudi_model.merging import merge_slice
 from hudi_model.reading import base_rows
 from hudi_model.slicing import group_of, path_of, pending_compactions
 from hudi_model.tables import Table, View
+from hudi_model.tagging import SHARED_TAIL
 from hudi_model.time import InstantTime
 
 
@@ -234,7 +235,7 @@ def native_logs_of(configuration: Configuration, staged: Staged) -> tuple[Staged
 def blocks_of_change(
     change: Change, rule: MergeRule, schema: Schema, requested: InstantTime
 ) -> Iterable[DataBlock | DeleteBlock]:
-    """The blocks of a change: rows first, then tombstones.
+    """The blocks of a change: rows, then tombstones; in a new group these only where other writers may begin it, too.
 
     Clauses: OW-013, OW-016, OW-025.
     """
@@ -244,7 +245,7 @@ def blocks_of_change(
         own = Schema(tuple(one for one in schema.fields if one.name in named)) if change.partial else schema
         yield DataBlock(requested, rows, partial=change.partial, schema=own)
     gone = tuple(tombstone(one, change.group[0], rule, schema) for one in change.versions if one.is_delete)
-    if gone and change.found:
+    if gone and (change.found or SHARED_TAIL in change.group[1]):
         yield DeleteBlock(requested, gone)
 
 
