@@ -160,8 +160,8 @@ class LogGroup:
 
     @property
     def is_new(self) -> bool:
-        """Whether no slice of it is there yet."""
-        return self.base_instant is None
+        """Whether no slice of it is there yet; what is compacted is there, though its plan may name no instant."""
+        return self.base_instant is None and not self.compacted
 
     @property
     def file_instant(self) -> str | None:
