@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import hudi_model.effects as durable
 from hudi_model.actions import WriteStat
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name, native_log_name
+from hudi_model.effects import FIRST_ATTEMPT, SHARED_TAIL, Effects, base_file_name, log_file_name, native_log_name
 from hudi_model.files import (
     META_FIELDS,
     BaseFile,
@@ -30,7 +30,6 @@ from hudi_model.merging import merge_slice
 from hudi_model.reading import base_rows
 from hudi_model.slicing import group_of, path_of, pending_compactions
 from hudi_model.tables import Table, View
-from hudi_model.tagging import SHARED_TAIL
 from hudi_model.time import InstantTime
 
 
