@@ -26,6 +26,9 @@ PARTITION_METAFILE = ".hoodie_partition_metadata"
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """Where file ids come from: released writers draw them at random, the model derives them so that it is pure."""
 
+SHARED_TAIL = "-0000-0000-0000-000000000000-"
+"""What follows the bucket in a file id, before its last number, where writers do not wait for each other."""
+
 FIRST_ATTEMPT = "0-1-0"
 """A write token: task partition, stage, attempt."""
 

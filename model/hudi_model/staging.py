@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import hudi_model.effects as durable
 from hudi_model.actions import WriteStat
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name, native_log_name
+from hudi_model.effects import FIRST_ATTEMPT, SHARED_TAIL, Effects, base_file_name, log_file_name, native_log_name
 from hudi_model.files import (
     META_FIELDS,
     BaseFile,
@@ -234,7 +234,7 @@ def native_logs_of(configuration: Configuration, staged: Staged) -> tuple[Staged
 def blocks_of_change(
     change: Change, rule: MergeRule, schema: Schema, requested: InstantTime
 ) -> Iterable[DataBlock | DeleteBlock]:
-    """The blocks of a change: rows first, then tombstones.
+    """The blocks of a change: rows, then tombstones; in a new group these only where other writers may begin it, too.
 
     Clauses: OW-013, OW-016, OW-025.
     """
@@ -244,7 +244,7 @@ def blocks_of_change(
         own = Schema(tuple(one for one in schema.fields if one.name in named)) if change.partial else schema
         yield DataBlock(requested, rows, partial=change.partial, schema=own)
     gone = tuple(tombstone(one, change.group[0], rule, schema) for one in change.versions if one.is_delete)
-    if gone and change.found:
+    if gone and (change.found or SHARED_TAIL in change.group[1]):
         yield DeleteBlock(requested, gone)
 
 

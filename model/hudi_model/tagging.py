@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from hudi_model.actions import Action, State
-from hudi_model.effects import new_file_id
+from hudi_model.effects import SHARED_TAIL, new_file_id
 from hudi_model.files import Damaged, GroupId, Record, valid_records
 from hudi_model.keys import java_hash, key_of
 from hudi_model.merge_modes import table_rule
@@ -42,8 +42,6 @@ LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX",
 RING, BUCKETED = "CONSISTENT_HASHING", ("BUCKET", "CONSISTENT_HASHING")
 """The kind of index whose buckets split and merge, and all kinds that hash keys."""
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
-SHARED_TAIL = "-0000-0000-0000-000000000000-"
-"""What follows the bucket in a file id, before its last number, where writers do not wait for each other."""
 FIRST_RING, GREATEST_HASH, WORD = InstantTime("00000000000000"), 0x7FFFFFFF, 0xFFFFFFFF
 XX_PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 

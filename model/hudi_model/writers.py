@@ -134,7 +134,7 @@ def merges_inserts(write: Write, found: FileSlice | None) -> bool:
 
 
 def is_logged(view: View, write: Write, change: Change) -> bool:
-    """Whether a change goes to a log; a bucket begins with one, but for a bulk insert or an overwrite.
+    """Whether a change goes to a log; a bucket begins with one, but for a bulk insert, an overwrite, a delete.
 
     Clauses: OW-012, OW-016, TT-001, TT-002.
     """
@@ -142,7 +142,7 @@ def is_logged(view: View, write: Write, change: Change) -> bool:
     if not view.configuration.merge_on_read:
         return False
     if index_kind(write.request.settings) in BUCKETED and operation not in REPLACES:
-        return bool(change.found) or operation is not Operation.BULK_INSERT
+        return bool(change.found) or operation not in (Operation.BULK_INSERT, Operation.DELETE)
     return operation not in ADDS and not takes_new_keys(view, change)
 
 

@@ -61,9 +61,9 @@ def test_a_changed_case_is_put_to_its_mutants_in_every_shard(tmp_path: Path, mon
         if not any(f"conformance::writing/{one.replace('/', '::')}" in shard for one in cases)
     )
 
-    build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+    build(ROOT, tmp_path, [f"{name}*"], shard=elsewhere)
     new = list(put)
-    build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+    build(ROOT, tmp_path, [f"{name}*"], shard=elsewhere)
     unchanged = put[len(new) :]
     build(ROOT, tmp_path, [f"{name}*"])
 
@@ -79,7 +79,7 @@ def test_a_changed_case_is_put_to_its_mutants_in_every_shard(tmp_path: Path, mon
 
     monkeypatch.setattr("hudi_conformance.corpus.writing.building.hold_to_kills", refused)
     with pytest.raises(GoldenError, match="it would pass"):
-        build(ROOT, tmp_path, [f"{name}*"], killing=elsewhere)
+        build(ROOT, tmp_path, [f"{name}*"], shard=elsewhere)
     assert file.read_text(encoding="utf-8") == "# edited\n"
 
 

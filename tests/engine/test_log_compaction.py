@@ -1,6 +1,7 @@
 """Log compaction: the blocks of a slice in one log file, which stand for what they replace and for nothing else."""
 
 import math
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
+from hudi_format.timeline.plans import parse_compaction_plan, serialise_compaction_plan
 from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, services_arrow, write_arrow
 from hudi_spark.testing import Instant, TableActions, WriteRequest, load_table
 from hypothesis import given, settings
@@ -144,6 +146,21 @@ def test_a_compaction_that_was_planned_meanwhile_wins(tmp_path: Path):
     assert (refused.value.reason, refused.value.clause) == ("WRITE_CONFLICT", "LC-002")
     assert whole(table) == before
     assert compacted_blocks(table) == []
+
+
+def test_deletes_stay_though_a_plan_names_no_base_instant(tmp_path: Path):
+    """A schema of plans allows null there; the rows of the base file are deleted all the same."""
+    table = logged(tmp_path)
+    before = table.found()
+    plan = table.services().schedule("logcompaction", NOW)
+    (file,) = (tmp_path / ".hoodie" / "timeline").glob("*.logcompaction.requested")
+    planned = parse_compaction_plan(file.read_bytes(), file.name)
+    unnamed = tuple(replace(one, base_instant_time=None) for one in planned.operations)
+    file.write_bytes(serialise_compaction_plan(replace(planned, operations=unnamed)))
+
+    table.services().execute(plan or "")
+
+    assert table.found() == before
 
 
 def test_it_is_planned_whenever_a_slice_has_enough(tmp_path: Path):

@@ -3,6 +3,7 @@
 import math
 import struct
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hudi_spark import HudiError
@@ -56,6 +57,12 @@ def test_a_narrow_float_has_two_digits_at_least_though_one_tells_it_from_the_oth
         None,
     ]
     assert brought([2.0**-149, -(2.0**-148), 1e-40], pa.float32(), pa.float64()) == [1.4e-45, -2.8e-45, 1e-40]
+
+
+def test_a_half_float_has_the_digits_of_a_float_as_text() -> None:
+    halves = [np.float16(1.5), np.float16(2.0**-24), None]
+
+    assert brought(halves, pa.float16(), pa.string()) == ["1.5", "5.9604645E-8", None]
 
 
 @given(st.floats(width=32))

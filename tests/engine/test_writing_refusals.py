@@ -52,6 +52,14 @@ BAD = {
         {},
         Reason.SCHEMA_INCOMPATIBLE,
     ),
+    "a place that is none in its dictionary": (
+        "insert",
+        rows([1]).append_column(
+            "name", pa.DictionaryArray.from_arrays(pa.array([7], pa.int8()), pa.array(["a"]), safe=False)
+        ),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "a decimal of more digits than its type": (
         "upsert",
         rows([1]).append_column(
@@ -162,6 +170,15 @@ def test_arguments_of_another_type_change_nothing(tmp_path_factory: pytest.TempP
         assert refused.value.hint
     assert sorted(path.rglob("*")) == before
     assert read_arrow(path).num_rows == 2
+
+
+def test_a_value_of_a_dictionary_that_no_row_has_is_no_reason_to_refuse(tmp_path: Path):
+    table = Written(tmp_path / "table")
+    values = pa.concat_arrays([pa.array(["known"]), _NO_TEXT])
+
+    table.write("insert", rows([1]).append_column("name", pa.DictionaryArray.from_arrays(pa.array([0]), values)))
+
+    assert read_arrow(table.path).column("name").to_pylist() == ["known"]
 
 
 def test_an_unknown_option_is_refused_with_its_nearest(tmp_path: Path):

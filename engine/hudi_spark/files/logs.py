@@ -53,6 +53,7 @@ class LogForm:
     `partial`: records hold these columns only, and leave the others as they are.
     `tells_slice`: stats name the slice that a log belongs to, which readers of changes go back to.
     `opened`: the slices that pending compactions opened, by partition and file id: their instants.
+    `shares_groups`: another writer may begin the same file group meanwhile.
     Sizes are in bytes: a block keeps within its size, a file is closed once it exceeds its own.
 
     Clauses: LF-007, LF-022, LF-023, LF-025, LF-026, LF-027.
@@ -72,6 +73,7 @@ class LogForm:
     partial: bool = False
     names_slice: bool = False
     opened: Mapping[GroupId, str] = field(default_factory=dict, hash=False)
+    shares_groups: bool = False
 
 
 def log_form(
@@ -108,6 +110,7 @@ def log_form(
         names_slice=not configuration.has_completion_times
         or flag(configuration.properties, "hoodie.table.cdc.enabled", default=False),
         opened=opened or {},
+        shares_groups=options.text("hoodie.write.concurrency.mode") == "NON_BLOCKING_CONCURRENCY_CONTROL",
     )
 
 
@@ -157,8 +160,8 @@ class LogGroup:
 
     @property
     def is_new(self) -> bool:
-        """Whether no slice of it is there yet."""
-        return self.base_instant is None
+        """Whether no slice of it is there yet; what is compacted is there, though its plan may name no instant."""
+        return self.base_instant is None and not self.compacted
 
     @property
     def file_instant(self) -> str | None:
@@ -347,8 +350,11 @@ def made_blocks(incoming: LogRows, group: LogGroup, form: LogForm, instant: str)
     header = {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: schema_text(form.avro)}
     if group.compacted:
         header[HeaderKey.COMPACTED_BLOCK_TIMES] = compacted_block_times_text(group.compacted)
-    # A group that the write begins holds no key yet: a tombstone there would remove a later row of lesser ordering.
-    deletes = [] if group.is_new else list(_delete_block(tagged.filter(deleting), group, form, header))
+    gone = tagged.filter(deleting)
+    if group.is_new:
+        # It holds no key yet: a tombstone would remove a later row of lesser ordering. Another writer's row competes.
+        gone = gone.filter(pc.invert(gone.column(_NATURAL))) if form.shares_groups else gone.slice(0, 0)
+    deletes = list(_delete_block(gone, group, form, header))
     return [*_data_blocks(tagged.filter(pc.invert(deleting)), group, form, header), *deletes]
 
 

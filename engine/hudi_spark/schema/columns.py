@@ -134,8 +134,11 @@ def _rounded(texts: Iterable[str | None], scale: int) -> list[Decimal | None]:
 def digits_of(array: pa.Array) -> pa.Array:
     """The text of each float: the fewest digits, at least two, that only it has; 4.9e-324 where one digit says 5e-324.
 
+    Half floats are floats in a table, and have the digits of those.
+
     Clauses: DM-004.
     """
+    array = array.cast(pa.float32()) if pa.types.is_float16(array.type) else array
     texts = array.cast(pa.string())
     tiny = pc.and_(pc.less(pc.abs(array), _TWO_DIGITS_BELOW[array.type.bit_width]), pc.not_equal(array, 0))
     few = array.filter(tiny)

@@ -320,8 +320,10 @@ def _refuse_broken_values(rows: pa.Table) -> None:
     """Arrow, and Spark's cast of bytes to a text, pass on values that are none of their type."""
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         try:
-            column.validate(full=True)
-        except pa.ArrowInvalid as error:
+            # Of a dictionary, which many chunks may share, those values count that rows have.
+            for chunk in column.chunks:
+                _plain_values(chunk).validate(full=True)
+        except (pa.ArrowInvalid, pa.ArrowIndexError) as error:
             message = f"column {name!r} has a value that is no {column.type}: {error}"
             hint = "texts are UTF-8, and decimals have the digits of their type: cast the column"
             raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint=hint) from error

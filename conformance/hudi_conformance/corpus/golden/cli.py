@@ -43,7 +43,7 @@ def build(
     writing = [one.removeprefix(f"{WRITING}/") for one in named if one.startswith(f"{WRITING}/")]
     golden = [one for one in named if not one.startswith(f"{WRITING}/")]
     try:
-        killing = Shard.of(shard)
+        part = Shard.of(shard)
     except ValueError as error:
         typer.echo(f"error: --shard {error}", err=True)
         raise typer.Exit(2) from error
@@ -54,7 +54,7 @@ def build(
                 known_word("golden table", golden[0], golden_ids())
             typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
         if writing or not named:
-            cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report, killing)
+            cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report, part)
             typer.echo(f"{len(cases)} cases that write")
     except GoldenError as error:
         typer.echo(f"error: {error}", err=True)

@@ -4,7 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hudi_model.actions import Content, State
-from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker, new_file_id
+from hudi_model.effects import (
+    SHARED_TAIL,
+    CreateInstant,
+    DeleteDataFile,
+    Effects,
+    PutBaseFile,
+    PutLogFile,
+    PutMarker,
+    new_file_id,
+)
 from hudi_model.files import Block, DeleteBlock, GroupId, Schema, valid_records
 from hudi_model.keys import key_of
 from hudi_model.reading import base_rows
@@ -13,7 +22,7 @@ from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.staging import Change, Staged
 from hudi_model.tables import BucketRules, HashRing, Table, View
-from hudi_model.tagging import FIRST_RING, SHARED_TAIL, Incoming, Place, committed_groups, place_of
+from hudi_model.tagging import FIRST_RING, Incoming, Place, committed_groups, place_of
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant

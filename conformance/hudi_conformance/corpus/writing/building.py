@@ -38,12 +38,12 @@ def build(
     folder: Path,
     only: Iterable[str] = (),
     report: Report = lambda _: None,
-    killing: Shard = Shard(),  # noqa: B008 - it cannot be changed
+    shard: Shard = Shard(),  # noqa: B008 - it cannot be changed
 ) -> list[str]:
     """Rebuild the files of writing cases below a folder, or those with a case that a glob names; the ids of the cases.
 
     `root` holds the golden tables that cases begin with. Without names, files that no recipe makes are removed.
-    Cases of files that change, and of the others those in `killing`, are put to the mutants that they name.
+    Cases of files that change, and of the others those in `shard`, are put to the mutants that they name.
 
     Raises:
         GoldenError: a recipe declares what the model does not bear out.
@@ -54,7 +54,7 @@ def build(
     families = {
         one.family for name, one in RECIPES.items() if not patterns or any(fnmatch(name, each) for each in patterns)
     }
-    tasks = [(root, folder, one, killing) for one in sorted(families)]
+    tasks = [(root, folder, one, shard) for one in sorted(families)]
     for built in in_processes(_build_named, tasks, "families of writing cases"):
         report(f"{WRITING}/{built}")
     if not patterns:
@@ -65,13 +65,13 @@ def build(
 
 
 def _build_named(task: tuple[Path, Path, str, Shard]) -> str:
-    root, folder, family, killing = task
+    root, folder, family, shard = task
     load_recipes()
     file, tables = folder / f"{family}.toml", _tables(root)
     before = _build_family([one for one in RECIPES.values() if one.family == family], file, tables)
     try:
         for built in writing_cases_of(file, tables):
-            if before or built.id in killing:
+            if before or built.id in shard:
                 hold_to_kills(built)
     except BaseException:
         # What is not shown to kill does not stay: the next build would take it for unchanged.

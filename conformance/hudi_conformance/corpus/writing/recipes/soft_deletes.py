@@ -12,7 +12,7 @@ from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.log_compactions import DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, NON_BLOCKING, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase, only
 
 _MARK: Final = "_hoodie_is_deleted"
@@ -101,9 +101,15 @@ writing(
 )(marked_and_again)
 
 
+_BUCKET: Final = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
+
+
 @writing(
     "deletes/marked_in_new_buckets",
-    shapes(versions=(6, 8, 9), types=(MOR,)),
+    (
+        *shapes(versions=(6, 8, 9), types=(MOR,)),
+        *shapes(versions=(8, 9), types=(MOR,), configs=NON_BLOCKING, label="shared"),
+    ),
     "OW-013 OW-016 MG-008",
     "deleted-flag-ignored",
 )
@@ -112,16 +118,28 @@ def marked_in_new_buckets(case: WritingCase) -> None:
 
     Given a table whose keys go to buckets, without rows.
     When an upsert brings a ride and marks others as deleted, one of them alone in its city, and the next brings those
-    again with lesser ordering values.
-    Then all of them stand.
+    again with lesser ordering values; where writers do not block, the second begins before the first is there, and a
+    delete of a ride of another new bucket comes before one that brings it.
+    Then all of them stand; where writers do not block, the marks beat the lesser rows, and the delete leaves nothing.
     """
-    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
     case.schema = _MARKED
     case.create()
     marks = [_row(key, _HIGH, None, True) for key in ("r02", "r11")]
-    case.write("upsert", [_row("r01", _HIGH, True), *marks], configs=buckets)
-    case.snapshot()
-    case.write("upsert", [_row(key, _LOW, False) for key in ("r02", "r11")], configs=buckets)
+    marked = [_row("r01", _HIGH, True), *marks]
+    again = [_row(key, _LOW, False) for key in ("r02", "r11")]
+    if case.shape.label:
+        for txn, rows in (("marks", marked), ("rides", again)):
+            case.begin(txn, "upsert", rows, configs=_BUCKET)
+            case.stage(txn)
+        case.commit("rides")
+        case.commit("marks")
+        case.write("delete", [_row("a@rome", _HIGH, None)], configs=_BUCKET)
+        case.write("upsert", [_row("a@rome", _LOW, False)], configs=_BUCKET)
+        case.state()
+    else:
+        case.write("upsert", marked, configs=_BUCKET)
+        case.snapshot()
+        case.write("upsert", again, configs=_BUCKET)
     case.snapshot()
 
 
