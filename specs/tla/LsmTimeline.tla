@@ -136,4 +136,6 @@ NobodyIsLate == \A p \in SlowHolders: ~IsLate(p)
 NoReplacementIsArchived == Clustering = 0 \/ Clustering \notin Archived
 NoRollbackIsArchived == \A row \in ArchivedRows: row.action # "rollback"
 NoFollowerIsOvertaken == \A f \in Followers: followers[f].step # "missed"
+NobodyCrashes == crashes = 0
+OnlyReplacedFilesGo == [][Clustering \notin CompletedWrites => files \subseteq files']_vars
 ==============================================================================
