@@ -204,6 +204,7 @@ def test_a_source_that_the_system_fails_is_no_failed_table(tmp_path: Path, wrapp
         table.write("upsert", given)
     assert (refused.value.reason, refused.value.file) == (Reason.CONFIG_INVALID, "")
     assert not isinstance(refused.value, OSError)
+    assert isinstance(refused.value.__cause__, FileNotFoundError)
     assert table.files() == before
 
 
