@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from hudi_format.texts import utf16_texts
+from hudi_format.texts import Units, utf16_texts
 
 _WORD: Final = 0xFFFFFFFF
 _SIGN: Final = 0x80000000
@@ -56,12 +56,24 @@ def java_string_hashes(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int3
     values = utf16_texts(texts)
     hashes = np.zeros(len(values), np.uint32)
     for places, matrix in values.same_lengths():
-        value = np.zeros(len(places), np.uint32)
-        for units in np.ascontiguousarray(matrix.T):
-            value *= np.uint32(31)
-            value += units
-        hashes[places] = value
+        # Of texts that are longer than many, each is one sum: unit for unit, a few long ones would take seconds.
+        hashes[places] = _sums(matrix) if len(places) < matrix.shape[1] else _unit_for_unit(matrix)
     return hashes.view(np.int32)
+
+
+def _sums(matrix: Units) -> npt.NDArray[np.uint32]:
+    powers = np.full(matrix.shape[1], 31, np.uint32)
+    powers[-1] = 1
+    powers = np.multiply.accumulate(powers[::-1], dtype=np.uint32)[::-1].copy()
+    return np.array([row.astype(np.uint32) @ powers for row in matrix], np.uint32)
+
+
+def _unit_for_unit(matrix: Units) -> npt.NDArray[np.uint32]:
+    value = np.zeros(len(matrix), np.uint32)
+    for units in np.ascontiguousarray(matrix.T):
+        value *= np.uint32(31)
+        value += units
+    return value
 
 
 def java_list_hash(parts: Sequence[str]) -> int:

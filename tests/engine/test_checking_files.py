@@ -234,3 +234,16 @@ def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):
         found = check_table(table, deep=True)
         assert {one.where for one in found if one.clause == "BF-004"} == {str(path.relative_to(table))}
         assert "RD-018" in {one.clause for one in found}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_link_in_the_place_of_a_file_is_named(tmp_path: Path, inside: bool):
+    """One that leaves the table, and one that leads nowhere: no file is missing that a copy could bring back."""
+    table = copied(cow, tmp_path / "table")
+    lost = some(table, BASE, 1)
+    lost.rename(tmp_path / "moved")
+    target = Path("nowhere") if inside else tmp_path / "moved"
+    lost.symlink_to(target)
+    where = str(lost.relative_to(table))
+    found = [one.message for one in check_table(table) if (one.clause, one.where) == ("RD-011", where)]
+    assert any(f"storage has a symbolic link to {target}," in message for message in found)

@@ -114,6 +114,37 @@ def test_a_contradicting_definition_is_refused(tmp_path: Path, changes: Mapping[
     assert list(tmp_path.iterdir()) == []
 
 
+TWICE = pa.struct([("a", pa.int32()), ("a", pa.string())])
+
+
+def _deep(levels: int) -> pa.DataType:
+    kind = pa.int32()
+    for _ in range(levels):
+        kind = pa.struct([("inner", kind)])
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "hint"),
+    [
+        (_deep(40), "LIMIT_EXCEEDED", "flatten its columns: a level that may be null counts twice"),
+        (TWICE, "SCHEMA_INCOMPATIBLE", "correct the column's type"),
+    ],
+)
+def test_columns_that_no_schema_can_state_are_no_damaged_file(
+    tmp_path: Path, kind: pa.DataType, reason: str, hint: str
+):
+    """There is no file to restore: the caller gave the columns, of a new table or of rows."""
+    schema = pa.schema([("id", pa.string()), ("nested", kind)])
+    with pytest.raises(HudiError) as refused:
+        create(tmp_path / "new", TableDefinition("t", schema, record_key=("id",)))
+    assert (refused.value.reason, refused.value.hint, refused.value.file) == (reason, hint, "")
+    create(tmp_path, TableDefinition("t", schema.remove(1), record_key=("id",)))
+    with pytest.raises(HudiError) as refused:
+        write_arrow(tmp_path, schema.empty_table())
+    assert (refused.value.reason, refused.value.hint, refused.value.file) == (reason, hint, "")
+
+
 @pytest.mark.parametrize("base", ["ORC", "HFILE", "orc"])
 def test_base_files_that_are_not_written_are_named(tmp_path: Path, base: str):
     """A table whose files this engine could not write is not made."""

@@ -91,6 +91,12 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
         ({"hoodie.table.type": "mor", "table.type": "COPY_ON_WRITE"}, "two names of one option"),
         ({"hoodie.table.service.manager.enabled": "true"}, "service.manager.enabled = true is not supported"),
         ({"hoodie.streamer.source.limit": "1"}, "Hudi Streamer"),
+        ({"hoodie.sql.insert.mode": "strict"}, "hoodie.datasource.insert.dup.policy"),
+        ({"hoodie.bulkinsert.overwrite.operation.type": "insert_overwrite"}, "request insert_overwrite"),
+        ({"hoodie.static.overwrite.partition.paths": "north"}, "replace the partitions of their rows"),
+        ({"hoodie.write.merge.handle.class": "com.example.Mine"}, "merged as the merge mode"),
+        ({"hoodie.write.concat.handle.class": "com.example.Mine"}, "merged as the merge mode"),
+        ({"hoodie.compact.merge.handle.class": "com.example.Mine"}, "merged as the merge mode"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_with_what_to_do(configs: dict[str, str], message: str):

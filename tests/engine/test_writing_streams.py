@@ -186,6 +186,28 @@ def test_a_stream_that_breaks_off_leaves_nothing(tmp_path: Path, operation: str,
     assert table.files() == before
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_source_that_the_system_fails_is_no_failed_table(tmp_path: Path, wrapped: bool, first: bool):
+    """The error says that the rows broke off; the table's storage has not failed."""
+
+    def broken() -> Iterator[pa.RecordBatch]:
+        if not first:
+            yield from rows(range(5)).to_batches()
+        raise FileNotFoundError(2, "No such file", "orders.csv")
+
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    before = table.files()
+    given = pa.RecordBatchReader.from_batches(SCHEMA, broken()) if wrapped else broken()
+    with pytest.raises(HudiError, match=r"the stream of rows broke off: .*No such file.*orders\.csv") as refused:
+        table.write("upsert", given)
+    assert (refused.value.reason, refused.value.file) == (Reason.CONFIG_INVALID, "")
+    assert not isinstance(refused.value, OSError)
+    assert isinstance(refused.value.__cause__, FileNotFoundError)
+    assert table.files() == before
+
+
 REFUSED = {
     "a number": (lambda: 5, Reason.CONFIG_INVALID, "the rows are of type int"),
     "a text": (lambda: "rows", Reason.CONFIG_INVALID, "the rows are of type str"),

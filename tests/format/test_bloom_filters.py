@@ -12,6 +12,7 @@ from hudi_format.base.bloom_filters import (
     encode_bloom_filter,
 )
 from hudi_format.base.murmur import bit_positions
+from hudi_format.hashing import java_string_hash, java_string_hashes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def row_by_row(keys: list[str], entries: int, maximum: int) -> BloomFilter:
     return BloomFilter(hashes, bits, tuple(bytes(row) for row in rows), entries, filled)
 
 
+@settings(deadline=None)
 @given(KEYS, st.integers(1, 12), st.integers(0, 50))
 def test_a_column_gives_the_rows_that_its_keys_give_one_by_one(keys: list[str], entries: int, maximum: int):
     assert build_bloom_filter(pa.array(keys, pa.string()), entries, maximum=maximum) == row_by_row(
@@ -45,6 +47,7 @@ def test_a_column_gives_the_rows_that_its_keys_give_one_by_one(keys: list[str], 
     )
 
 
+@settings(deadline=None)
 @given(KEYS, st.integers(1, 12))
 def test_a_simple_filter_has_no_limit(keys: list[str], entries: int):
     one_row = row_by_row(keys, entries, 0)
@@ -72,3 +75,18 @@ def test_the_keys_stay_as_they_are(keys: list[str]):
     column = pa.array(keys)
     build_bloom_filter(column, 10, 1e-3, 100)
     assert column.to_pylist() == keys
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.binary(max_size=9).map(bytes.hex), min_size=1, max_size=3), st.integers(0, 400), st.integers(1, 14))
+def test_few_and_many_texts_of_any_length_have_the_bits_of_each(ends: list[str], length: int, copies: int):
+    """As one after the other, in columns where many have one length."""
+    keys = [f"{copy:02}" + "ü" * length + end for end in ends for copy in range(copies)]
+    assert build_bloom_filter(keys, len(keys)) == row_by_row(keys, len(keys), 1)
+
+
+def test_long_keys_have_the_hashes_of_each():
+    """Few texts of one length are hashed one by one, by other code than many."""
+    keys = ["a" * 400_000, "b" * 400_001]
+    assert build_bloom_filter(pa.array(keys)) == row_by_row(keys, 60_000, 100_000)
+    assert java_string_hashes(pa.array(keys)).tolist() == [java_string_hash(key) for key in keys]

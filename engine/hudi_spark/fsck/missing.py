@@ -1,6 +1,7 @@
 """What the timeline names and storage lacks, and files in storage that break a rule by being there."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from hudi_format.names import LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
@@ -97,7 +98,14 @@ def _check_missing(state: TableState, violations: Violations) -> None:
         with violations.noting():
             deleted = cleaned_paths(state.storage, state.whole) | undone_paths(state.storage, state.whole)
     for path in sorted(needed.keys() - deleted):
-        violations.error(needed[path], path, _NAMED)
+        violations.error(needed[path], path, _of_link(Path(state.storage.base, path)) or _NAMED)
+
+
+def _of_link(place: Path) -> str:
+    """What to say where a symbolic link stands in a file's place."""
+    if not place.is_symlink():
+        return ""
+    return f"the timeline names it, storage has a symbolic link to {place.readlink()}, no file of the table"
 
 
 def _missing(state: TableState, violations: Violations) -> Iterator[tuple[str, str]]:

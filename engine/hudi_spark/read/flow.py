@@ -138,17 +138,11 @@ class Batches:
 
         Raises:
             HudiError: SCHEMA_INCOMPATIBLE for one of another schema, CONFIG_INVALID for what is no batch, or where
-                Arrow cannot read on.
+                Arrow or the operating system cannot read on.
 
         """
-        try:
-            for number, item in enumerate(self.batches):
-                yield from self._checked(item, number)
-        except pa.ArrowException as error:
-            message = f"the stream of rows broke off: {error}"
-            raise HudiError(
-                Reason.CONFIG_INVALID, "OW-014", message, hint="nothing was written: give it anew"
-            ) from error
+        for number, item in enumerate(_while_given(iter(self.batches))):
+            yield from self._checked(item, number)
 
     def _checked(self, item: Any, number: int) -> list[pa.RecordBatch]:
         if not isinstance(item, pa.RecordBatch | pa.Table):
@@ -214,8 +208,21 @@ def _reader(source: Any) -> Any:
     return source.to_reader() if hasattr(source, "to_reader") else None
 
 
+def _while_given(items: Iterator[Any]) -> Iterator[Any]:
+    """The items; where the source fails, the error says so: it is no error of the table's storage."""
+    try:
+        for item in items:  # noqa: UP028 - who takes only the first item does not close the source
+            yield item
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, HudiError):  # of another table that is read
+            raise
+        message = f"the stream of rows broke off: {error or type(error).__name__}"
+        hint = "nothing was written: look at where the rows come from, and give them anew"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint) from error
+
+
 def _batches_of(items: Iterator[Any]) -> Batches:
-    first = next(items, None)
+    first = next(_while_given(items), None)
     if first is None:
         raise _no_rows("the rows are an iterator that has nothing left, not even the names of columns")
     if not isinstance(first, pa.RecordBatch | pa.Table):

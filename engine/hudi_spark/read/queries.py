@@ -92,7 +92,7 @@ def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
                 return plan_incremental(storage, query)
             return plan_query(storage, query)
     except HudiError as error:
-        raise why_lost(storage, error) from error
+        raise why_lost(storage, error) from error.__cause__
 
 
 def run_any(plan: AnyPlan) -> SliceRows:
@@ -129,7 +129,7 @@ def stream_any(storage: Storage, plan: AnyPlan) -> Iterator[SliceRows]:
                 yield waiting.popleft().result()
             waiting.extend(pool.submit(run, task) for task in islice(tasks, 1))
     except HudiError as error:
-        raise why_lost(storage, error) from error
+        raise why_lost(storage, error) from error.__cause__
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -120,7 +120,7 @@ def run_task(task: SliceTask) -> SliceRows:
         with typed_errors():
             return _rows(task)
     except HudiError as error:
-        raise why_lost(task.context.storage, error) from error
+        raise why_lost(task.context.storage, error) from error.__cause__
 
 
 def _rows(task: SliceTask) -> SliceRows:

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.avro.schemas import schema_text
+from hudi_format.errors import FormatError
+from hudi_format.errors import Reason as FormatReason
 from hudi_format.schemas import META_FIELDS, arrow_schema, without_meta_fields
 from hudi_format.storage import Storage
 from hudi_format.table.internal_schema import InternalField
@@ -266,7 +268,7 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     """The schema of a write that a table's own Avro schema gives, meta fields or not.
 
     Raises:
-        HudiError: SCHEMA_INCOMPATIBLE when it is no record.
+        HudiError: SCHEMA_INCOMPATIBLE when it is no record or names a field twice, LIMIT_EXCEEDED when it is huge.
         UnsupportedFeature: a type with no column form.
 
     Clauses: DM-003.
@@ -274,7 +276,13 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     """
     record = without_meta_fields(avro)
     with typed_errors():
-        return WriterSchema(record, arrow_schema(record))
+        try:
+            return WriterSchema(record, arrow_schema(record))
+        except FormatError as error:
+            # It comes from the caller's rows or definition, not from a file that could be restored.
+            huge = error.reason == FormatReason.LIMIT_EXCEEDED
+            hint = "flatten its columns: a level that may be null counts twice" if huge else "correct the column's type"
+            raise HudiError(str(error.reason), error.clause, error.message, hint=hint) from error
 
 
 def schema_changes(before: Mapping[str, Any] | None, after: WriterSchema) -> tuple[str, ...]:

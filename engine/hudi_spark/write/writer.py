@@ -170,7 +170,7 @@ class TableWriter:
         try:
             return retry_on_conflict(partial(read_anew(self._write), request), attempts=retries + 1)
         except HudiError as error:
-            raise why_lost(self.storage, error) from error
+            raise why_lost(self.storage, error) from error.__cause__
 
     def _readable(self, request: WriteRequest) -> WriteRequest:
         """The request with rows of the executor: what can be read only once is read once however often it is tried."""
@@ -246,7 +246,7 @@ class TableWriter:
                 try:
                     write.stage(rows, partitions)
                 except HudiError as error:
-                    raise why_lost(self.storage, error) from error
+                    raise why_lost(self.storage, error) from error.__cause__
 
     def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
         """What an action on the table is given, with further options."""
