@@ -224,7 +224,7 @@ def savepoint(case: WritingCase) -> None:
     case.service("savepoint", instant=second.requested)
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
     case.query("read_as_of", instant=second.bound)
-    case.query("read_as_of", instant=first.requested, reject=GONE)
+    case.query("read_as_of", instant=first.bound, reject=GONE)
     case.service("delete_savepoint", instant=second.requested)
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
@@ -446,11 +446,11 @@ def older_pending_write(case: WritingCase) -> None:
     case.query("read_as_of", instant=first.requested, reject=GONE)
     case.stage("slow")
     case.commit("slow")
-    case.write("upsert", rides(60, ("r11",)))
+    last = case.write("upsert", rides(60, ("r11",)))
     case.run("clean", COMMITS)
     case.state()
-    case.as_of(since[-1])
-    case.query("read_as_of", instant=since[-2].requested, reject=GONE)
+    case.query("read_as_of", instant=last.bound)
+    case.query("read_as_of", instant=since[-2].bound, reject=GONE)
 
 
 @writing(
