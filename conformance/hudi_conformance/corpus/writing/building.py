@@ -67,25 +67,17 @@ def build(
 def _build_named(task: tuple[Path, Path, str, Shard]) -> str:
     root, folder, family, shard = task
     load_recipes()
-    file, tables = folder / f"{family}.toml", _tables(root)
-    before = _build_family([one for one in RECIPES.values() if one.family == family], file, tables)
-    try:
-        for built in writing_cases_of(file, tables):
-            if before or built.id in shard:
+    with work_folder("writing-") as work:
+        made = _build_family(Path(work), family, _tables(root))
+        texts = {place: (Path(work) / place).read_bytes() for place in (f"{family}.toml", f"{family}.json")}
+        changed = any(not (folder / one).is_file() or (folder / one).read_bytes() != texts[one] for one in texts)
+        for built in made:
+            if changed or built.id in shard:
                 hold_to_kills(built)
-    except BaseException:
-        # What is not shown to kill does not stay: the next build would take it for unchanged.
-        for path, text in before.items():
-            _restore(path, text)
-        raise
+    for place, text in texts.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_bytes(text)
     return family
-
-
-def _restore(path: Path, text: str | None) -> None:
-    if text is None:
-        path.unlink(missing_ok=True)
-    else:
-        path.write_text(text, encoding="utf-8")
 
 
 @cache
@@ -93,18 +85,18 @@ def _tables(root: Path) -> Tables:
     return {table.id: table for table in load_tables(root)}
 
 
-def _build_family(recipes: list[WritingRecipe], file: Path, tables: Tables) -> dict[Path, str | None]:
-    """Write the steps and the answers of a family; what the files held before that change, None of new ones."""
+def _build_family(folder: Path, family: str, tables: Tables) -> tuple[Case, ...]:
+    """The cases of a family, with their steps and answers in files below a folder."""
+    recipes = [one for one in RECIPES.values() if one.family == family]
     made = FamilyFile(HEADER.format(place=recipes[0].place), recipes[0].title, recipes[0].given_when_then)
     for recipe in recipes:
         case = recipe.made()
         made.add(_head(recipe, case), _steps(recipe, case, made, tables))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    texts = {file: made.text(), file.with_suffix(".json"): made.answers_text()}
-    before = {path: path.read_text(encoding="utf-8") if path.is_file() else None for path in texts}
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
-    return {path: text for path, text in before.items() if text != texts[path]}
+    file = folder / f"{family}.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(made.text(), encoding="utf-8")
+    file.with_suffix(".json").write_text(made.answers_text(), encoding="utf-8")
+    return writing_cases_of(file, tables)
 
 
 def _head(recipe: WritingRecipe, made: WritingCase) -> dict[str, Any]:
