@@ -238,6 +238,15 @@ def test_layouts_inside_others_are_unpacked(values: pa.Array):
     assert found.to_pylist() == rows.to_pylist()
 
 
+def test_what_lies_under_a_null_is_no_value_of_a_row():
+    """Bytes that are no text may stand there: they are not written."""
+    offsets = pa.array([0, 1, 2], pa.int32()).buffers()[1]
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a\xff")])
+    rows = pa.table({"c": pa.StructArray.from_arrays([texts], ["a"], mask=pa.array([False, True]))})
+    found = cast_rows(rows, writer_schema(None, rows.schema, "t", resolve({})))
+    assert found.to_pylist() == [{"c": {"a": "a"}}, {"c": None}]
+
+
 @pytest.mark.parametrize(
     ("values", "wanted"),
     [

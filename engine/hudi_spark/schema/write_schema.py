@@ -328,13 +328,32 @@ def _refuse_broken_values(rows: pa.Table) -> None:
     """Arrow, and Spark's cast of bytes to a text, pass on values that are none of their type."""
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         try:
-            # Of a dictionary, which many chunks may share, those values count that rows have.
             for chunk in column.chunks:
-                _plain_values(chunk).validate(full=True)
+                _validate(chunk)
         except (pa.ArrowInvalid, pa.ArrowIndexError) as error:
             message = f"column {name!r} has a value that is no {column.type}: {error}"
             hint = "texts are UTF-8, and decimals have the digits of their type: cast the column"
             raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint=hint) from error
+
+
+def _validate(array: pa.Array) -> None:
+    """Raise Arrow's error for a value that is none of its type.
+
+    Those count that rows have: neither all of a dictionary, which many chunks may share, nor what lies under a null.
+    """
+    array = _plain_values(array)
+    array.validate()
+    if pa.types.is_struct(array.type):
+        parts = array.flatten()
+    elif pa.types.is_map(array.type):
+        parts = [array.keys, array.items]
+    elif pa.types.is_nested(array.type):
+        parts = [array.flatten()]
+    else:
+        array.validate(full=True)
+        return
+    for part in parts:
+        _validate(part)
 
 
 def _repeats_keys(array: pa.Array) -> bool:
