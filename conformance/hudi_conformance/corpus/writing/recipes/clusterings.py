@@ -269,7 +269,7 @@ def plans_apart(case: WritingCase) -> None:
     written(case)
     first = case.schedule("clustering", DUE)
     case.write("insert", [ride("r31@oslo", 30)])
-    second = case.schedule("clustering", EVERYWHERE)
+    second = case.schedule("clustering", DUE)
     case.execute(second, DUE)
     case.state()
     case.execute(first, DUE)
