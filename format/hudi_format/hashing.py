@@ -62,9 +62,7 @@ def java_string_hashes(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int3
 
 
 def _sums(matrix: Units) -> npt.NDArray[np.uint32]:
-    powers = np.full(matrix.shape[1], 31, np.uint32)
-    powers[-1] = 1
-    powers = np.multiply.accumulate(powers[::-1], dtype=np.uint32)[::-1].copy()
+    powers = np.uint32(31) ** np.arange(matrix.shape[1], dtype=np.uint32)[::-1]
     return np.array([row.astype(np.uint32) @ powers for row in matrix], np.uint32)
 
 

@@ -93,6 +93,8 @@ def test_a_file_that_a_clean_took_after_the_plan_is_not_retained(tmp_path: Path,
     with pytest.raises(HudiError) as caught:
         batches.read_all()
     assert caught.value.reason == ("BASE_FILE_MISSING" if state is None else "RANGE_NOT_RETAINED")
+    # What is missing stays the cause, where a clean is the reason.
+    assert state is None or getattr(caught.value.__cause__, "reason", None) == "BASE_FILE_MISSING"
 
 
 def test_a_log_that_goes_before_it_is_read_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

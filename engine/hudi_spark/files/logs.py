@@ -24,7 +24,7 @@ from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.files.base import packing
 from hudi_spark.files.written import Place
 from hudi_spark.merge import MergeRule, column_of, field_values, flagged_deletes, marked_deletes
-from hudi_spark.options import Options
+from hudi_spark.options import Options, is_non_blocking
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import one_chunk
 from hudi_spark.table_state import (
@@ -110,7 +110,7 @@ def log_form(
         names_slice=not configuration.has_completion_times
         or flag(configuration.properties, "hoodie.table.cdc.enabled", default=False),
         opened=opened or {},
-        shares_groups=options.text("hoodie.write.concurrency.mode") == "NON_BLOCKING_CONCURRENCY_CONTROL",
+        shares_groups=is_non_blocking(options),
     )
 
 

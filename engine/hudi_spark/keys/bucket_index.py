@@ -52,7 +52,7 @@ from hudi_spark.concurrency import Effects, joined
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.filters import python_pattern
 from hudi_spark.keys.tags import PARTITION_PATH, RECORD_KEY, tagged_schema
-from hudi_spark.options import Options
+from hudi_spark.options import Options, is_non_blocking
 from hudi_spark.read import Flow, TaskIdentity
 from hudi_spark.schema import WriterState, one_chunk
 from hudi_spark.table_state import FileSlice, GroupId, Snapshot, TableConfiguration, Timeline, replaced_groups
@@ -284,8 +284,6 @@ def _mask(values: pa.Array) -> npt.NDArray[np.bool_]:
 BUCKET_DIGITS: Final = 8
 """How many characters of a file id say its bucket."""
 _FIELDS: Final = "hoodie.bucket.index.hash.field"
-_CONCURRENCY: Final = "hoodie.write.concurrency.mode"
-_NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
 _SHARED = re.compile(rf"([0-9]{{{BUCKET_DIGITS}}})-0000-0000-0000-000000000000-([0-9]+)")
 _NUMBER = re.compile(rf"[0-9]{{{BUCKET_DIGITS}}}")
 _LOOKED_INTO: Final = 4
@@ -306,8 +304,7 @@ def in_buckets(keyed: Flow, state: WriterState, instant: str) -> Flow:
     """
     counts = bucket_counts(state)
     known = known_buckets(state.slices, counts)
-    non_blocking = state.options.text(_CONCURRENCY) == _NON_BLOCKING
-    shared = _SharedIds.of(state) if non_blocking else None
+    shared = _SharedIds.of(state) if is_non_blocking(state.options) else None
     fields = hash_fields(state.configuration, state.options)
     _refuse_other_count(state, counts, fields)
     tagging = _BucketTagging(fields, counts, known, instant, shared)

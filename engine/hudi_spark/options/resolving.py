@@ -191,6 +191,11 @@ def is_whole(text: str) -> bool:
     return text.encode(errors="ignore").decode() == text
 
 
+def is_non_blocking(options: Options) -> bool:
+    """Whether several may write one file group at once."""
+    return options.text("hoodie.write.concurrency.mode") == "NON_BLOCKING_CONCURRENCY_CONTROL"
+
+
 def refuse_no_text(text: object, what: str, clause: str) -> None:
     """Refuse a value that is no text, or one that no file can hold.
 

@@ -22,7 +22,7 @@ from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, bytes_to_read, run_task
 from hudi_spark.schema import concatenate, table_schema
-from hudi_spark.table_state import TableType, load_commits, load_table, read_anew, why_lost
+from hudi_spark.table_state import TableType, cleaned_files_refused, load_commits, load_table, read_anew
 
 _QUIET_SECONDS = 2.0
 _MOST_AT_A_TIME = 4
@@ -84,15 +84,12 @@ def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
     Clauses: RD-001, RD-014, IN-001, CD-002.
 
     """
-    try:
-        with typed_errors():
-            if isinstance(query, ChangesQuery):
-                return plan_changes(storage, query)
-            if isinstance(query, IncrementalQuery):
-                return plan_incremental(storage, query)
-            return plan_query(storage, query)
-    except HudiError as error:
-        raise why_lost(storage, error) from error.__cause__
+    with cleaned_files_refused(storage), typed_errors():
+        if isinstance(query, ChangesQuery):
+            return plan_changes(storage, query)
+        if isinstance(query, IncrementalQuery):
+            return plan_incremental(storage, query)
+        return plan_query(storage, query)
 
 
 def run_any(plan: AnyPlan) -> SliceRows:
@@ -125,11 +122,9 @@ def stream_any(storage: Storage, plan: AnyPlan) -> Iterator[SliceRows]:
     try:
         waiting: deque[Future[SliceRows]] = deque(pool.submit(run, task) for task in islice(tasks, threads))
         while waiting:
-            with typed_errors():
+            with cleaned_files_refused(storage), typed_errors():
                 yield waiting.popleft().result()
             waiting.extend(pool.submit(run, task) for task in islice(tasks, 1))
-    except HudiError as error:
-        raise why_lost(storage, error) from error.__cause__
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

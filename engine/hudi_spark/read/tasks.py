@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
+from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
 from hudi_spark.merge import (
     RECORD_KEY,
@@ -24,7 +24,7 @@ from hudi_spark.merge import (
     merge,
 )
 from hudi_spark.schema import BY_NAME, External, SliceColumns, concatenate, instant_of, one_chunk, read_base_rows
-from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, scan_logs, why_lost
+from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, cleaned_files_refused, scan_logs
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +116,8 @@ def run_task(task: SliceTask) -> SliceRows:
     Clauses: MF-002, RD-012, RD-013, RD-014, RD-017.
 
     """
-    try:
-        with typed_errors():
-            return _rows(task)
-    except HudiError as error:
-        raise why_lost(task.context.storage, error) from error.__cause__
+    with cleaned_files_refused(task.context.storage), typed_errors():
+        return _rows(task)
 
 
 def _rows(task: SliceTask) -> SliceRows:

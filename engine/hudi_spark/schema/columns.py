@@ -67,7 +67,7 @@ def _numbered(rows: pa.Table, on: Sequence[str], name: str) -> pa.Table:
 
 # Within these powers of ten Java writes a number without exponent.
 _PLAIN_FROM, _PLAIN_BELOW = -3, 7
-# Below these sizes one digit may tell a float of so many bits from the others, though two are nearer to it.
+# Below these sizes one digit may identify a float of so many bits, though two digits are nearer to it.
 _TWO_DIGITS_BELOW = {32: 1e-43, 64: 1e-322}
 # A month or day of one digit, which the regular expressions of Arrow cannot look around.
 _LONE_DIGIT = r"-([0-9])\b"

@@ -106,6 +106,7 @@ from hudi_spark.table_state.snapshots import (
     COMMIT_TIME,
     Snapshot,
     WritesOfRange,
+    cleaned_files_refused,
     commits_of,
     committed_slices,
     has_completed,
@@ -114,7 +115,6 @@ from hudi_spark.table_state.snapshots import (
     snapshot_at,
     time_range,
     timeline_of_range,
-    why_lost,
     writes_of_range,
 )
 from hudi_spark.table_state.timeline import (
@@ -185,6 +185,7 @@ __all__ = [
     "archived_log_folder",
     "archived_since",
     "beside",
+    "cleaned_files_refused",
     "cleaned_paths",
     "clustering_plan",
     "combined",
@@ -254,6 +255,5 @@ __all__ = [
     "undone_paths",
     "undone_writes",
     "visibility",
-    "why_lost",
     "writes_of_range",
 ]

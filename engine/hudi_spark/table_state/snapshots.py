@@ -5,6 +5,7 @@ A write stands where it completed; before table version 8 where it was requested
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -361,11 +362,22 @@ def _instant_of(path: str) -> str:
     return path.rpartition("_")[2].partition(".")[0]
 
 
-def why_lost(storage: Storage, error: HudiError) -> HudiError:
-    """The refusal of a file that is missing: RANGE_NOT_RETAINED where the timeline says now that a clean took it.
+@contextmanager
+def cleaned_files_refused(storage: Storage) -> Iterator[None]:
+    """Within the block a missing file is RANGE_NOT_RETAINED where the timeline says now that a clean took it.
 
     Clauses: RD-014.
     """
+    try:
+        yield
+    except HudiError as error:
+        found = _why_lost(storage, error)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _why_lost(storage: Storage, error: HudiError) -> HudiError:
     if error.reason not in {Reason.BASE_FILE_MISSING, Reason.LOG_FILE_MISSING}:
         return error
     try:

@@ -27,7 +27,7 @@ from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_spark.concurrency import is_alive
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.keys import BUCKET_DIGITS, hashes_consistently, index_of
-from hudi_spark.options import INDEX_TYPE, Options
+from hudi_spark.options import INDEX_TYPE, Options, is_non_blocking
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import (
     Commit,
@@ -292,7 +292,6 @@ def _named(groups: list[GroupId]) -> str:
 
 
 _MODE: Final = "hoodie.write.concurrency.mode"
-_NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
 _OPTIMISTIC: Final = "OPTIMISTIC_CONCURRENCY_CONTROL"
 _EARLY: Final = "hoodie.write.concurrency.early.conflict.detection.enable"
 _EARLY_COMMITS: Final = "hoodie.write.concurrency.early.conflict.check.commit.conflict"
@@ -378,7 +377,7 @@ def concurrency_of(state: WriterState, operation: Operation) -> Concurrency:
     Clauses: OW-026, SW-001, SW-003, SW-004.
 
     """
-    non_blocking = state.options.text(_MODE) == _NON_BLOCKING
+    non_blocking = is_non_blocking(state.options)
     if non_blocking:
         _refuse_blocking(state, operation)
     bucketed = state.options.text(INDEX_TYPE) == "BUCKET" and index_of(state).kind == "bucket"

@@ -20,7 +20,7 @@ from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.options import Options, resolve
 from hudi_spark.read import Executor, Flow, Query
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.table_state import load_configuration, read_anew, timeline_zone, why_lost
+from hudi_spark.table_state import cleaned_files_refused, load_configuration, read_anew, timeline_zone
 from hudi_spark.write.action import Outcome, TableWork, new_file_id
 from hudi_spark.write.planning import (
     Batch,
@@ -167,10 +167,8 @@ class TableWriter:
         with boundary(self.storage.base):
             retries = resolve(self.configs, request.configs).number(_RETRIES)
             request = self._readable(request)
-        try:
+        with cleaned_files_refused(self.storage):
             return retry_on_conflict(partial(read_anew(self._write), request), attempts=retries + 1)
-        except HudiError as error:
-            raise why_lost(self.storage, error) from error.__cause__
 
     def _readable(self, request: WriteRequest) -> WriteRequest:
         """The request with rows of the executor: what can be read only once is read once however often it is tried."""
@@ -242,11 +240,8 @@ class TableWriter:
             except HudiError:
                 write.abort()
                 raise
-            with _silenced(write):
-                try:
-                    write.stage(rows, partitions)
-                except HudiError as error:
-                    raise why_lost(self.storage, error) from error.__cause__
+            with _silenced(write), cleaned_files_refused(self.storage):
+                write.stage(rows, partitions)
 
     def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
         """What an action on the table is given, with further options."""

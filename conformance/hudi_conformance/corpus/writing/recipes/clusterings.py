@@ -188,7 +188,7 @@ def gives_up(case: WritingCase) -> None:
     """
     written(case)
     if case.shape.has_completion_times or not case.is_mor:
-        # In version 6 a log that lies on the slice keeps the clustering from completing, whoever wrote it.
+        # In version 6 any log of the slice prevents the clustering from completing.
         first = case.schedule("clustering", DUE)
         case.begin("update", "upsert", rides(20, ("r01",)), configs=ALLOWING)
         case.stage("update")
