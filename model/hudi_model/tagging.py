@@ -38,7 +38,8 @@ from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.tables import RELEASED, BucketRules, HashRing, Reading, Readings, View, replaced_groups
 from hudi_model.time import InstantTime
 
-LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
+RECORD_INDEXES = ("RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX", "RECORD_LEVEL_INDEX")
+LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", *RECORD_INDEXES)
 RING, BUCKETED = "CONSISTENT_HASHING", ("BUCKET", "CONSISTENT_HASHING")
 """The kind of index whose buckets split and merge, and all kinds that hash keys."""
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
@@ -224,9 +225,8 @@ def groups_with_room(view: View) -> tuple[GroupId, ...]:
     Clauses: OW-011, OW-012.
     """
     logged = {group_of(one) for one in snapshot_slices(view) if one.log_files}
-    kinds = Action.CLUSTERING, Action.REPLACE_COMMIT
-    pending = [one for one in view.timeline.instants if one.state is not State.COMPLETED and one.action in kinds]
-    waits = {one.requested for one in pending}
+    kind = Action.CLUSTERING, Action.REPLACE_COMMIT
+    waits = {one.requested for one in view.timeline.instants if one.state is not State.COMPLETED and one.action in kind}
     held = {group for one in view.timeline.entries if one.requested in waits for group in groups_of(one.content)}
     return tuple(one for one in committed_groups(view) if one not in logged | held)
 

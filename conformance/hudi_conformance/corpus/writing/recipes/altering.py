@@ -179,8 +179,9 @@ def inside_columns(case: WritingCase) -> None:
     """Parts of a struct, and of the structs of a list and of a map, are added, renamed and widened.
 
     Given rides with a struct, lists of structs and a map of structs, one of them updated.
-    When a part of the struct is renamed, one is added before it, parts of one list become long and double, one of them
-    under another name, one is added there, a part of the map's values gets another name, and all are updated.
+    When a part of the struct is renamed and another gets its name, one is added before them, parts of one list become
+    long and double, one of them under another name, one is added there, a part of the map's values gets another name,
+    and all are updated.
     Then what was there is found in its parts.
     """
     case.schema = _PLACE
@@ -191,6 +192,7 @@ def inside_columns(case: WritingCase) -> None:
     change = _altered(
         case,
         {"change": "rename", "column": "place.name", "to": "title"},
+        {"change": "rename", "column": "place.height", "to": "name"},
         {"change": "add", "column": "place.floor", "type": "int", "first": True},
         {"change": "type", "column": "stops.element.at", "type": "long"},
         {"change": "rename", "column": "stops.element.at", "to": "minute"},
@@ -200,12 +202,12 @@ def inside_columns(case: WritingCase) -> None:
     )
     case.state()
     _altered(case, {"change": "drop", "column": "stops.element"}, reject=_REFUSED)
-    place = "struct<floor:int32,title:string,height:int32>"
+    place = "struct<floor:int32,title:string,name:int32>"
     stops = "list<struct<minute:int64,share:float64,note:string>>"
     gates = ("gates", "map<string,struct<minute:int32>>")
     inner = _schema(*_columns(), ("place", place), ("stops", stops), _LEGS, gates)
     now: Value = [{"minute": 2**40, "share": 0.1, "note": "é"}]
-    place_now: Value = {"floor": -1, "title": "ñ", "height": None}
+    place_now: Value = {"floor": -1, "title": "ñ", "name": None}
     rows = [ride("r01", 3, place=place_now, stops=now, legs=[{"at": 3}], gates={"é": {"minute": 3}})]
     case.write("upsert", rows, schema=inner)
     if case.is_mor:
