@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hudi_format.errors import FormatError
 from hudi_format.metadata.codec import raw_metadata_record
 from hudi_format.metadata.records import ColumnStats, MetadataRecord
-from hudi_format.metadata.wrapped_values import plain_value
+from hudi_format.metadata.wrapped_values import WRAPPERS, Wrapped
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
@@ -358,7 +358,7 @@ def call_procedure(spark: "SparkSession", text: str, named: Callable[[str], Name
     procedure = PROCEDURES.get(name)
     if not isinstance(call, exp.Anonymous) or procedure is None:
         hint = suggested(name, PROCEDURES, f"there are {', '.join(sorted(PROCEDURES))}")
-        raise UnsupportedFeature("sql-procedure", f"CALL {name}: {hint}")
+        raise UnsupportedFeature("sql-procedure", f"CALL {name}: {_PROCEDURES_INSTEAD.get(name, hint)}")
     arguments = _arguments(name, procedure, call.expressions)
     for one, value in procedure.fixed.items():
         if str(arguments.pop(one, value)).lower() != value:
@@ -393,6 +393,42 @@ def _arguments(name: str, procedure: _Procedure, given: Sequence[Any]) -> dict[s
         if value is not _NO_ARGUMENT:
             found[key] = value
     return found
+
+
+_SLICES: Final = "SELECT * FROM hudi_filesystem_view('lake/fares') has every file slice with its sizes"
+_ACTIONS: Final = "SELECT * FROM hudi_query_timeline('lake/fares') has every action with what it wrote"
+_RECORDS: Final = "SELECT * FROM hudi_metadata('lake/fares') has every record of the metadata table"
+_LOADS: Final = "CREATE TABLE ... USING hudi AS SELECT * FROM parquet.`place` writes such rows to a table"
+_CHECKS: Final = "hudi-conformance check-table names what is damaged and what to do"
+_PROCEDURES_INSTEAD: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("show_fsview_all", "show_fsview_latest", "show_logfile_metadata", "stats_file_sizes"), _SLICES),
+    **dict.fromkeys(
+        (
+            *("show_commits_metadata", "show_commit_files", "show_commit_partitions", "show_commit_write_stats"),
+            *("show_commit_extra_metadata", "show_archived_commits", "show_archived_commits_metadata", "stats_wa"),
+            *("show_rollbacks", "show_rollback_detail", "show_cleans", "show_clean_plans", "show_clustering"),
+        ),
+        _ACTIONS,
+    ),
+    **dict.fromkeys(
+        (
+            *("show_metadata_table_stats", "show_metadata_table_partitions", "show_metadata_table_files"),
+            *("show_metadata_table_column_stats", "show_column_stats_overlap"),
+        ),
+        _RECORDS,
+    ),
+    **dict.fromkeys(("run_bootstrap", "hdfs_parquet_import"), _LOADS),
+    **dict.fromkeys(
+        ("show_invalid_parquet", "repair_deduplicate", "repair_corrupted_clean_files", "validate_metadata_table_files"),
+        _CHECKS,
+    ),
+    **dict.fromkeys(("hive_sync", "validate_hoodie_sync"), "this engine has no catalog; a table is named by its path"),
+    "copy_to_table": "CREATE TABLE ... USING hudi AS SELECT * FROM the table",
+    "copy_to_temp_view": "call HudiTable.register_view, or createOrReplaceTempView on what SELECT answers",
+    "run_ttl": "ALTER TABLE ... DROP PARTITION, or DELETE FROM, takes old rows away",
+    "create_metadata_table": "the next write with hoodie.metadata.enable makes one",
+    "help": "the guide for data engineers lists the procedures and their arguments",
+}
 
 
 def _value(node: Any) -> Any:
@@ -482,11 +518,24 @@ def _file_slice_row(folder: str, one: FileSlice, sizes: Mapping[str, int]) -> tu
     return (*place, len(logs), size, scheduled, size - scheduled)
 
 
-_BOUNDS: Final = ("minValue", "maxValue")
+# One member for each record of the union of bounds, as Spark has such unions: what Apache Hudi answers.
+_VALUES: Final = dict(
+    zip(
+        WRAPPERS[:-1],
+        (
+            *("boolean", "int", "bigint", "float", "double", "binary", "string"),
+            *("int", "decimal(30,15)", "bigint", "bigint", "int"),
+        ),
+        strict=True,
+    )
+)
+_MEMBERS: Final = ", ".join(f"member{place}: struct<value: {kind}>" for place, kind in enumerate(_VALUES.values()))
+_BOUND: Final = f"struct<{_MEMBERS}, member{len(_VALUES)}: struct<wrappedValues: array<struct<{_MEMBERS}>>>>"
 _METADATA: Final = (
     "key string, type int, filesystemMetadata map<string, struct<size: bigint, isDeleted: boolean>>, "
     "BloomFilterMetadata struct<type: string, timestamp: string, bloomFilter: binary, isDeleted: boolean>, "
-    "ColumnStatsMetadata struct<fileName: string, columnName: string, minValue: string, maxValue: string, "
+    "ColumnStatsMetadata struct<fileName: string, columnName: string, "
+    f"minValue: {_BOUND}, maxValue: {_BOUND}, "
     "valueCount: bigint, nullCount: bigint, totalSize: bigint, totalUncompressedSize: bigint, isDeleted: boolean, "
     "isTightBound: boolean, valueType: struct<typeOrdinal: int, additionalInfo: string>>, "
     "recordIndexMetadata struct<partitionName: string, fileIdHighBits: bigint, fileIdLowBits: bigint, fileIndex: int, "
@@ -496,7 +545,7 @@ _METADATA: Final = (
 
 
 def _metadata(call: _Call, _: Sequence[str]) -> "DataFrame":
-    """The records of all indexes of the metadata table, merged; bounds of statistics as text."""
+    """The records of all indexes of the metadata table, merged; of a bound the member of its type."""
     storage = session_storage(call.spark, call.named.path, None)
     with boundary(storage.base):
         found = open_metadata_table(storage, *load_table(storage))
@@ -512,10 +561,19 @@ def _metadata_row(record: MetadataRecord) -> dict[str, Any]:
     row = raw_metadata_record(record)
     if isinstance(record.content, ColumnStats):
         stats = record.content
-        bounds = (plain_value(one, stats.value_type) for one in (stats.minimum, stats.maximum))
-        texts = [None if one is None else str(one) for one in bounds]
-        row["ColumnStatsMetadata"] = {**row["ColumnStatsMetadata"], **dict(zip(_BOUNDS, texts, strict=True))}
+        bounds = {"minValue": _member(stats.minimum), "maxValue": _member(stats.maximum)}
+        row["ColumnStatsMetadata"] = {**row["ColumnStatsMetadata"], **bounds}
     return row
+
+
+def _member(wrapped: Wrapped | None) -> dict[str, Any] | None:
+    """A bound as the one member of the union that it is."""
+    if wrapped is None:
+        return None
+    values = {"value": wrapped.value}
+    if wrapped.wrapper not in _VALUES:
+        values = {"wrappedValues": [_member(one) for one in wrapped.value]}
+    return {f"member{WRAPPERS.index(wrapped.wrapper)}": values}
 
 
 FUNCTIONS: Final[Mapping[str, _Function]] = {

@@ -2,7 +2,7 @@
 
     SELECT, also with TIMESTAMP AS OF      CREATE TABLE ... USING hudi, AS SELECT    ALTER TABLE
     INSERT INTO, INSERT OVERWRITE          UPDATE, DELETE, MERGE INTO                CALL a procedure of Hudi
-    SET, RESET (Spark's own)
+    CREATE INDEX, DROP INDEX, SHOW INDEXES   SET, RESET (Spark's own)
 
 A table is named by its path, hudi.`lake/fares`, or by a name of the session: one that CREATE TABLE or
 `HudiTable.register_view` gave. Spark evaluates every expression; what it answers is written as one action.
@@ -24,6 +24,7 @@ from hudi_spark.procedures import call_procedure, outcome_frame
 from hudi_spark.schema import avro_of_arrow
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.spark import OnSpark, arrow_schema, check_session
+from hudi_spark.sql_indexes import index_statement
 from hudi_spark.sql_tables import (
     DELETES,
     DIALECT,
@@ -54,8 +55,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
 
     SELECT, CREATE TABLE ... USING hudi, INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL,
-    SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. FROM has
-    hudi_table_changes, hudi_query and hudi_query_timeline. Settings `hoodie.*` of the session hold for writes.
+    CREATE INDEX, DROP INDEX, SHOW INDEXES, SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or
+    `HudiTable.register_view` gave. FROM has hudi_table_changes, hudi_query, hudi_query_timeline, hudi_filesystem_view
+    and hudi_metadata. Settings `hoodie.*` of the session hold for writes.
 
     A statement is refused before any effect where it cannot be carried out as it stands, and a value that a column
     cannot hold fails the write, which leaves nothing. A write that completes between what a statement reads and what it
@@ -76,6 +78,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
         return spark.sql(text)
     if first.upper() == "CALL":
         return call_procedure(spark, text, SessionTables(spark).named_by_text)
+    indexed = index_statement(SessionTables(spark), text)
+    if indexed is not None:
+        return indexed
     tree = parsed(text)
     exp = expressions()
     session = _Session(SessionTables(spark))
@@ -418,8 +423,7 @@ def _no_creation(tree: Any) -> UnsupportedFeature:
     kind = str(tree.args.get("kind"))
     if kind == "TABLE":
         return unsupported("CREATE OR REPLACE TABLE", "INSERT OVERWRITE the table, or remove its folder first")
-    hint = "call HudiTable.create_index" if kind == "INDEX" else "call spark.sql"
-    return unsupported(f"CREATE {kind}", hint)
+    return unsupported(f"CREATE {kind}", "call spark.sql")
 
 
 def _refuse_further(tree: Any, known: set[str], hint: str) -> None:

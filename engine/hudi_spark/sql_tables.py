@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 DIALECT: Final = "spark"
 STATEMENTS: Final = (
-    "SELECT, CREATE TABLE ... USING hudi, INSERT, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL, SET and RESET"
+    "SELECT, CREATE TABLE ... USING hudi, INSERT, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CREATE INDEX, DROP INDEX, "
+    "SHOW INDEXES, CALL, SET and RESET"
 )
 META: Final = "_hoodie_"
 INSERTS: Final = "hoodie.spark.sql.insert.into.operation"
@@ -90,10 +91,11 @@ _WITH_OPTIONS: Final = re.compile(r"\s*insert\s+(?:into|overwrite)\s+(?:table\s+
 _INSTEAD: Final[Mapping[str, str]] = {
     "TRUNCATE": "DELETE FROM the table, or call HudiTable.insert_overwrite_table with no rows",
     "DROP TABLE": "remove the table's folder; the name goes with the session",
-    "CREATE INDEX": "call HudiTable.create_index",
-    "DROP INDEX": "call HudiTable.drop_index",
-    "SHOW INDEXES": "HudiTable.info lists what the table has",
+    "REFRESH INDEX": "every write keeps the table's indexes up to date",
     "SHOW PARTITIONS": "SELECT DISTINCT Partition_Path FROM hudi_filesystem_view('lake/fares')",
+    "SHOW TBLPROPERTIES": "CALL show_table_properties(table => 'lake/fares')",
+    "SHOW CREATE TABLE": "HudiTable.info has the table's keys, partitions and type",
+    "ALTER TABLE": "it adds, drops, renames and alters columns, drops partitions, renames, and sets TBLPROPERTIES",
     "DESCRIBE": "spark.sql describes a name, HudiTable.info the table",
     "EXPLAIN": "call explain on the DataFrame, or HudiTable.explain",
     "OPTIMIZE": "CALL run_clustering(table => 'lake/fares')",

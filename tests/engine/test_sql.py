@@ -473,6 +473,22 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("drop table kept", "no statement of hudi_sql: remove the table's folder"),
         ("truncate table kept", "no statement of hudi_sql: DELETE FROM"),
         ("show partitions kept", "hudi_filesystem_view"),
+        ("show tblproperties kept", "CALL show_table_properties"),
+        ("alter table kept unset tblproperties ('hoodie.keep.max.commits')", "it adds, drops, renames"),
+        ("create index by_key on kept (id)", "name it record_index"),
+        ("create index record_index on kept (fare)", "take another name"),
+        ("create index i on kept (nothing)", "no column 'nothing'"),
+        ("create index i on kept using lucene (fare)", "USING lucene: say secondary_index"),
+        ("create index i on kept using column_stats(fare)", "has no expr"),
+        ("create index i on kept using column_stats(fare) options(func='upper')", "say expr"),
+        ("create index i on kept (fare) options(a)", "name = 'value'"),
+        ("create index i on kept (fare) options(a = 1, a = 2)", "given twice"),
+        ("create index i on kept", "write CREATE INDEX name ON table"),
+        ("drop index i", "write DROP INDEX name ON table"),
+        ("show indexes from nowhere", "no Hudi table of this session"),
+        ("call show_fsview_all(table => 'kept')", "hudi_filesystem_view"),
+        ("call show_commits_metadata(table => 'kept')", "hudi_query_timeline"),
+        ("call hive_sync(table => 'kept')", "has no catalog"),
         ("show tables", "it has SELECT.*call spark.sql"),
         ("insert into kept with (path = '{path}') values (1)", "leave WITH out"),
         ("create or replace table kept (id int) using hudi", "INSERT OVERWRITE the table"),
@@ -643,7 +659,7 @@ def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], 
 
 
 def test_the_metadata_table_is_read_by_kind_of_record(spark: Any, tmp_path: Path):
-    """Files, statistics with bounds as text, and where keys live; as the other functions and the rows say."""
+    """Files, statistics whose bounds have the member of their type, and where keys live; as functions and rows say."""
     options = {
         "hoodie.table.name": "trips",
         "hoodie.datasource.write.recordkey.field": "id",
@@ -664,10 +680,37 @@ def test_the_metadata_table_is_read_by_kind_of_record(spark: Any, tmp_path: Path
     assert records("explode(map_keys(filesystemMetadata))", 1) == {("lima",), ("oslo",)}
     listed = "map_keys(filesystemMetadata)[0], map_values(filesystemMetadata)[0].size"
     assert records(f"key, {listed}", 2) == files
-    bounds = "ColumnStatsMetadata.minValue, ColumnStatsMetadata.maxValue"
+    bounds = "ColumnStatsMetadata.minValue.member4.value, ColumnStatsMetadata.maxValue.member4.value"
     of_fares = [one for one in records(f"ColumnStatsMetadata.columnName, {bounds}", 3) if one[0] == "fare"]
-    assert sorted(of_fares) == [("fare", "1.5", "1.5"), ("fare", "2.5", "4.0")]
+    assert sorted(of_fares) == [("fare", 1.5, 1.5), ("fare", 2.5, 4.0)]
     assert records("key, recordIndexMetadata.partitionName", 5) == {(str(id_), city) for id_, city, _ in rows}
+
+
+def test_indexes_are_made_listed_and_dropped_by_statements(spark: Any, tmp_path: Path):
+    """As Apache Hudi's page on DDL writes them; the table answers as before."""
+
+    def run(text: str) -> Any:
+        return hudi_sql(spark, text)
+
+    run(creation("t", tmp_path / "t").replace("'false'", "'true'"))
+    run(f"insert into t values {FILL}")
+    run("CREATE INDEX record_index ON t (id)")
+    run("create index if not exists by_fare on table t (fare);")
+    run("CREATE INDEX upper_city ON t USING column_stats(city) OPTIONS(expr='upper')")
+    assert run("create index if not exists by_fare on t (fare)").collect()[0].instant is None
+    own = {("record_index", "", "record_index"), ("secondary_index_by_fare", "fare", "secondary_index")}
+    made = {("expr_index_upper_city", "city", "column_stats"), *own}
+    assert made <= {tuple(one) for one in run("SHOW INDEXES FROM t").collect()}
+    assert run("select id from t where fare = 2").collect() == [(2,)]
+    keys = run("select key from hudi_metadata('t') where type = 7").collect()
+    assert {one.key.partition("$")[2] for one in keys} == {str(one.id) for one in run("select id from t").collect()}
+    run("DROP INDEX by_fare ON t")
+    run("drop index if exists by_fare on t")
+    left = {one.index_name for one in run("show indexes in t").collect()}
+    assert "secondary_index_by_fare" not in left
+    assert {"record_index", "expr_index_upper_city"} <= left
+    with pytest.raises(HudiError, match="by_fare"):
+        run("drop index by_fare on t")
 
 
 def test_a_name_that_stands_for_a_table_stays_where_it_is_created_if_not_exists(spark: Any, tmp_path: Path):
