@@ -45,7 +45,7 @@ _BASE_FILE = re.compile(
     r"(?P<id>[^._/][^_/]*)_(?P<token>[0-9]+-[0-9]+-[0-9]+)_(?P<instant>[0-9]+)\.(?P<extension>parquet|orc|hfile|lance)"
 )
 _LOG_FILE = re.compile(
-    r"\.(?P<id>[^._/]+)_(?P<instant>[0-9]+)\.log\.(?P<version>[0-9]+)(?:_(?P<token>[0-9]+-[0-9]+-[0-9]+))?(?P<cdc>\.cdc)?"
+    r"\.(?P<id>[^._/][^_/]*)_(?P<instant>[0-9]+)\.log\.(?P<version>[0-9]+)(?:_(?P<token>[0-9]+-[0-9]+-[0-9]+))?(?P<cdc>\.cdc)?"
 )
 _NATIVE_LOG = re.compile(
     r"(?P<id>[^._/]+)_(?P<token>[0-9]+-[0-9]+-[0-9]+)_(?P<instant>[0-9]+)_(?P<version>[0-9]+)"

@@ -88,7 +88,7 @@ def test_a_compaction_changes_nothing(tmp_path: Path) -> None:
 def test_an_index_by_partition_has_a_key_in_several(tmp_path: Path) -> None:
     """Each partition has groups of its own, a new one gets them with its first write."""
     it = History(tmp_path, 9, PARTITIONED)
-    for number, partition in enumerate(("north", "so/uth", "west")):
+    for number, partition in enumerate(("north", "so/uth", "w.est")):
         it.begin()
         it.commit(it.base_file([row("a", 1), row(f"k{number}", 1)], f"f{number}", partition))
     found = it.entries("record_index")
@@ -97,12 +97,20 @@ def test_an_index_by_partition_has_a_key_in_several(tmp_path: Path) -> None:
         ("k0", "north"): "f0",
         ("a", "so/uth"): "f1",
         ("k1", "so/uth"): "f1",
-        ("a", "west"): "f2",
-        ("k2", "west"): "f2",
+        ("a", "w.est"): "f2",
+        ("k2", "w.est"): "f2",
     }
     opened = it.writer.opened()
     assert opened is not None
-    assert {one.partition for one in opened.record_locations(["a"])["a"]} == {"north", "so/uth", "west"}
+    assert {one.partition for one in opened.record_locations(["a"])["a"]} == {"north", "so/uth", "w.est"}
+
+
+def test_an_index_by_partition_refuses_a_partition_that_would_end_the_file_id(tmp_path: Path) -> None:
+    """A file id ends at the first `_`: no release finds such a group again, and the write says so."""
+    it = History(tmp_path, 9, PARTITIONED)
+    it.begin()
+    with pytest.raises(UnsupportedFeature, match="event_date=1"):
+        it.commit(it.base_file([row("a", 1)], "f1", "event_date=1"))
 
 
 def test_older_versions_have_no_index_by_partition(tmp_path: Path) -> None:

@@ -235,6 +235,17 @@ def _group_counts(counts: Iterable[tuple[str, int]], options: Options, *, partit
 
 
 def _file_ids(partition: str | None, count: int) -> Iterable[str]:
+    """The groups of a partition, or of the whole table.
+
+    Raises:
+        UnsupportedFeature: partitioned-record-index, where the path would end the file id within the names of files.
+
+    Clauses: IX-022, SL-004.
+
+    """
+    if partition is not None and "_" in partition:
+        what = f"no file id holds the `_` of the partition {partition!r}; drop the index, or set {GLOBAL_KEY}"
+        raise UnsupportedFeature("partitioned-record-index", what)
     return (metadata_file_id(Partition.RECORD_INDEX, number, partition) for number in range(count))
 
 
