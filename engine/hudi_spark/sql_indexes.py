@@ -3,19 +3,15 @@
 import re
 from typing import TYPE_CHECKING, Final
 
-from hudi_format.metadata.partitions import (
-    expression_index_partition,
-    is_expression_index,
-    is_secondary_index,
-    secondary_index_partition,
-)
+from hudi_format.metadata.partitions import Partition, index_partitions, is_expression_index, is_secondary_index
 
+from hudi_spark.metadata import indexes_of
 from hudi_spark.options import refusal
 from hudi_spark.procedures import outcome_frame
 from hudi_spark.pruning.situation import index_definitions
 from hudi_spark.sql_tables import DIALECT, SessionTables, Target, expressions, unsupported
 from hudi_spark.table import session_storage
-from hudi_spark.table_state import PARTITIONS_KEY, load_configuration
+from hudi_spark.table_state import load_configuration
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,9 +63,8 @@ def index_statement(tables: SessionTables, text: str) -> "DataFrame | None":
     if verb == "SHOW":
         return tables.spark.createDataFrame(_listed(tables, target), _INDEXES)
     name = _plain(stated["name"])
-    present = {index for index, _, _ in _listed(tables, target)}
     if verb == "DROP":
-        if not stated["exists"] or present & _folders(name):
+        if not stated["exists"] or _has(tables, target, name):
             target.table.drop_index(name)
         return outcome_frame(tables.spark, "DROP_INDEX")
     columns = [target.column(_plain(one)) for one in stated["columns"].split(",")]
@@ -82,7 +77,7 @@ def index_statement(tables: SessionTables, text: str) -> "DataFrame | None":
         raise unsupported(f"USING {kind}", f"say {', '.join(_KINDS)}")
     if name == _RECORD_INDEX and (kind or columns != list(target.keys)):
         raise refusal(f"{_RECORD_INDEX} is the name of the index of the record key", "take another name")
-    if stated["exists"] and present & _folders(name):
+    if stated["exists"] and _has(tables, target, name):
         return outcome_frame(tables.spark, "CREATE_INDEX")
     function = _function(kind, options)
     made = target.table.create_index(name, columns, kind or "secondary_index", function, options)
@@ -94,16 +89,15 @@ def _listed(tables: SessionTables, target: Target) -> list[tuple[str, str, str]]
     storage = session_storage(tables.spark, target.named.path, None)
     configuration = load_configuration(storage)
     known = {one.name: one for one in index_definitions(storage, configuration)}
-    listed = (one.strip() for one in configuration.properties.get(PARTITIONS_KEY, "").split(","))
     rows = []
-    for index in sorted(one for one in listed if one not in {"", "files"}):
+    for index in (one for one in indexes_of(configuration.properties) if one != Partition.FILES):
         own = known.get(index) if is_secondary_index(index) or is_expression_index(index) else None
         rows.append((index, ",".join(own.source_fields) if own else "", own.kind if own else index))
     return rows
 
 
-def _folders(name: str) -> set[str]:
-    return {name, secondary_index_partition(name), expression_index_partition(name)}
+def _has(tables: SessionTables, target: Target, name: str) -> bool:
+    return any(index in index_partitions(name) for index, _, _ in _listed(tables, target))
 
 
 def _plain(name: str) -> str:

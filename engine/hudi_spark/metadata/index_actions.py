@@ -10,10 +10,9 @@ from typing import Final
 
 from hudi_format.metadata.partitions import (
     Partition,
-    expression_index_partition,
+    index_partitions,
     is_expression_index,
     is_secondary_index,
-    secondary_index_partition,
 )
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.table.index_definitions import IndexDefinition
@@ -84,9 +83,8 @@ def drop_index(effects: Effects, state: WriterState, name: str) -> None:
     state = with_fresh_properties(state)
     properties = state.configuration.properties
     listed, definitions = indexes_of(properties), read_definitions(state.storage, properties)
-    names = (name, secondary_index_partition(name), expression_index_partition(name))
     known = {*listed, *definitions}
-    name = next((one for one in names if one in known), name)
+    name = next((one for one in index_partitions(name) if one in known), name)
     if name not in known:
         raise _refused(f"the table has no index {name!r}; it has {', '.join(listed)}")
     if name == Partition.FILES:

@@ -57,6 +57,14 @@ def expression_index_partition(name: str) -> str:
     return name if name.startswith(_EXPRESSION) else _EXPRESSION + name
 
 
+def index_partitions(name: str) -> tuple[str, str, str]:
+    """The folders that an index may have which a user names: that of this name, of a secondary or expression index.
+
+    Clauses: IX-002, IX-003.
+    """
+    return name, secondary_index_partition(name), expression_index_partition(name)
+
+
 def is_secondary_index(partition: str) -> bool:
     """Whether a folder is that of a secondary index.
 
