@@ -21,6 +21,7 @@ from hudi_spark.testing import RELEASED
 from hudi_spark_adapter.adapter import adapter_of
 from hudi_spark_adapter.executors import InProcess
 from object_endpoint import BUCKET, PAGE, SECRET, Endpoint, endpoint, upload
+from s3_server import aws
 
 GOLDEN = unpacked_corpus()
 TABLES = [
@@ -95,15 +96,24 @@ def test_a_path_that_leaves_the_table_is_refused(storage: Storage, path: str):
         assert caught.value.reason == Reason.PATH_ESCAPES_TABLE
 
 
-def test_of_many_clients_that_put_at_once_one_wins(s3: Endpoint, tmp_path: Path):
+@pytest.fixture
+def one_at_a_time(tmp_path: Path) -> Iterator[Endpoint]:
+    """An endpoint that looks and writes in one step, as S3 does."""
+    with aws(tmp_path / "aws") as server:
+        found = Endpoint(server.url)
+        found.send("PUT", BUCKET)
+        yield found
+
+
+def test_of_many_clients_that_put_at_once_one_wins(one_at_a_time: Endpoint, tmp_path: Path):
     """The endpoint decides: each client has its own connection."""
-    base = f"s3://{BUCKET}/{tmp_path.name}"
+    base, options = f"s3://{BUCKET}/{tmp_path.name}", one_at_a_time.options
     for attempt in range(5):
         won: list[bytes] = []
         start = threading.Barrier(8)
 
         def put(content: bytes, name: str, start: threading.Barrier = start, won: list[bytes] = won) -> None:
-            client = open_storage(base, s3.options)
+            client = open_storage(base, options)
             start.wait()
             if client.put_if_absent(name, content):
                 won.append(content)
@@ -113,7 +123,7 @@ def test_of_many_clients_that_put_at_once_one_wins(s3: Endpoint, tmp_path: Path)
             thread.start()
         for thread in threads:
             thread.join()
-        assert [open_storage(base, s3.options).read(f"i{attempt}")] == won
+        assert [open_storage(base, options).read(f"i{attempt}")] == won
 
 
 def test_what_a_console_left_for_an_empty_folder_is_no_file(s3: Endpoint, tmp_path: Path):
