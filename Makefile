@@ -142,9 +142,9 @@ env: $(READY)
 
 $(READY): requirements-build.lock requirements.lock pyproject.toml adapter/pyproject.toml engine/pyproject.toml format/pyproject.toml hatch_build.py
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
-	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
-	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable adapter --editable engine --editable format
+	$(RUN) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r requirements-build.lock
+	$(RUN) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
+	$(RUN) -m pip install --quiet --no-compile --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable adapter --editable engine --editable format
 	touch $@
 
 clean:

@@ -96,7 +96,8 @@ class Environment:
     def install(self, *names: str) -> None:
         """By name, from dist/ and the index of this machine."""
         wheels = ("--only-binary", ":all:", "--no-binary", "pyspark")
-        self.pip("install", "--quiet", *wheels, "--constraint", str(self._bounds), *names)
+        # Python compiles what is imported; pip would compile every module.
+        self.pip("install", "--quiet", "--no-compile", *wheels, "--constraint", str(self._bounds), *names)
 
     def run(self, name: str, *arguments: str, code: int = 0) -> str:
         """What a program of the environment prints."""
