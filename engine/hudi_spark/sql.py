@@ -2,7 +2,8 @@
 
     SELECT, also with TIMESTAMP AS OF      CREATE TABLE ... USING hudi, AS SELECT    ALTER TABLE
     INSERT INTO, INSERT OVERWRITE          UPDATE, DELETE, MERGE INTO                CALL a procedure of Hudi
-    CREATE INDEX, DROP INDEX, SHOW INDEXES   SET, RESET (Spark's own)
+    CREATE INDEX, DROP INDEX, SHOW INDEXES    TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE
+    SET, RESET (Spark's own)
 
 A table is named by its path, hudi.`lake/fares`, or by a name of the session: one that CREATE TABLE or
 `HudiTable.register_view` gave. Spark evaluates every expression; what it answers is written as one action.
@@ -55,9 +56,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
 
     SELECT, CREATE TABLE ... USING hudi, INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL,
-    CREATE INDEX, DROP INDEX, SHOW INDEXES, SET and RESET. A table is hudi.`path`, or a name that CREATE TABLE or
-    `HudiTable.register_view` gave. FROM has hudi_table_changes, hudi_query, hudi_query_timeline, hudi_filesystem_view
-    and hudi_metadata. Settings `hoodie.*` of the session hold for writes.
+    CREATE INDEX, DROP INDEX, SHOW INDEXES, TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE, SET and RESET. A table is
+    hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. FROM has hudi_table_changes, hudi_query,
+    hudi_query_timeline, hudi_filesystem_view and hudi_metadata. Settings `hoodie.*` of the session hold for writes.
 
     A statement is refused before any effect where it cannot be carried out as it stands, and a value that a column
     cannot hold fails the write, which leaves nothing. A write that completes between what a statement reads and what it
@@ -81,9 +82,13 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     indexed = index_statement(SessionTables(spark), text)
     if indexed is not None:
         return indexed
-    tree = parsed(text)
     exp = expressions()
     session = _Session(SessionTables(spark))
+    listed = _SHOW_PARTITIONS.match(text)
+    if listed is not None:
+        # The rest has the form that TRUNCATE TABLE has, which sqlglot parses.
+        return session.partitions(parsed(f"TRUNCATE TABLE {text[listed.end() :]}"))
+    tree = parsed(text)
     carried: Mapping[type, Callable[[Any], DataFrame]] = {
         exp.Create: session.create,
         exp.Insert: session.insert,
@@ -91,6 +96,8 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
         exp.Delete: session.delete,
         exp.Merge: session.merge,
         exp.Alter: session.alter,
+        exp.TruncateTable: session.truncate,
+        exp.Describe: session.describe,
     }
     if isinstance(tree, exp.Query):
         return session.query(tree)
@@ -98,6 +105,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     if carry_out is None:
         raise no_statement(text)
     return carry_out(tree)
+
+
+_SHOW_PARTITIONS: Final = re.compile(r"\s*show\s+partitions\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +242,56 @@ class _Session:
             raise unsupported("this ALTER TABLE", "it adds, drops, renames and alters columns, and drops partitions")
         changes = [_in_table(change, target) for each in stated for change in each]
         return self._done(target, target.table.alter_schema(changes))
+
+    def truncate(self, tree: Any) -> "DataFrame":
+        """The rows leave the table, or those of the partitions that have the values; earlier states stay readable."""
+        target, fixed = self._emptied(tree)
+        if fixed:
+            paths = self._paths(target, fixed)
+            outcome = target.table.delete_partitions(paths) if paths else None
+            return self._done(target, outcome, "DELETE_PARTITION")
+        return self._done(target, target.table.insert_overwrite_table(target.table.snapshot().limit(0)))
+
+    def partitions(self, tree: Any) -> "DataFrame":
+        """The partitions that hold data, as `name=value` for each field, sorted."""
+        target, fixed = self._emptied(tree)
+        if not target.partitions:
+            raise refusal("the table has no partitions", "hudi_filesystem_view lists its file slices")
+        paths = self._paths(target, fixed) if fixed else sorted({one.partition for one in target.table.file_slices()})
+        return self.spark.createDataFrame([(_spec(one, target.partitions),) for one in paths], "partition string")
+
+    def _emptied(self, tree: Any) -> tuple[Target, dict[str, Any]]:
+        """The table and the values of partitions that TRUNCATE TABLE, or a statement of its form, names."""
+        _refuse_further(tree, {"expressions", "partition"}, "name one table, and PARTITION (column = value)")
+        if len(tree.expressions) != 1:
+            raise unsupported("several tables in one statement", "give one statement for each")
+        target = self._tables.target(tree.expressions[0])
+        fixed = _fixed_partitions(tree.args.get("partition"), target)
+        if any(value is None for value in fixed.values()):
+            raise refusal("PARTITION names a column without a value", "give column = value")
+        return target, fixed
+
+    def describe(self, tree: Any) -> "DataFrame":
+        """The columns of a table with types and comments, then those of partitions; EXTENDED adds where it lies."""
+        exp = expressions()
+        named = self._tables.named(tree.this) if isinstance(tree.this, exp.Table) else None
+        if named is None:
+            return self.spark.sql(tree.sql(DIALECT))
+        _refuse_further(tree, {"kind", "style"}, "give DESCRIBE TABLE, or DESCRIBE TABLE EXTENDED")
+        style = tree.args.get("style") or ""
+        if style not in {"", "EXTENDED", "FORMATTED"}:
+            raise unsupported(f"DESCRIBE {style}", "hudi_query_timeline has the actions of a table")
+        target = self._tables.target(tree.this)
+        info = target.table.info()
+        rows = {one.name: (one.name, one.dataType.simpleString(), info.comments.get(one.name)) for one in target.fields}
+        found = [rows[name] for name in target.columns]
+        if target.partitions:
+            found += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+            found += [rows[name] for name in target.columns if name in target.partitions]
+        if style:
+            stated = {"Name": named.name or info.name, "Location": named.path, "Provider": "hudi"}
+            found += [("", "", ""), ("# Detailed Table Information", "", ""), *((k, v, "") for k, v in stated.items())]
+        return self.spark.createDataFrame(found, "col_name string, data_type string, comment string")
 
     def _drop_partitions(self, target: Target, actions: Sequence[Any]) -> "DataFrame":
         if not target.partitions:
@@ -406,6 +466,15 @@ class _Session:
         place = stated.location or str(Path(self.spark.conf.get("spark.sql.warehouse.dir") or "") / node.name)
         kept = {key: value for key, value in stated.configs.items() if key in stated.kept}
         return NamedTable(place, node.name, kept)
+
+
+def _spec(path: str, names: Sequence[str]) -> str:
+    """A partition's path as `name=value` for each field; the path itself where its folders are not those fields."""
+    folders = path.split("/")
+    if len(folders) != len(names):
+        return path
+    pairs = zip(names, folders, strict=True)
+    return "/".join(one if one.startswith(f"{name}=") else f"{name}={one}" for name, one in pairs)
 
 
 def _in_table(change: dict[str, Any], target: Target) -> dict[str, Any]:

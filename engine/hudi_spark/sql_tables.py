@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DIALECT: Final = "spark"
 STATEMENTS: Final = (
     "SELECT, CREATE TABLE ... USING hudi, INSERT, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CREATE INDEX, DROP INDEX, "
-    "SHOW INDEXES, CALL, SET and RESET"
+    "SHOW INDEXES, TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE, CALL, SET and RESET"
 )
 META: Final = "_hoodie_"
 INSERTS: Final = "hoodie.spark.sql.insert.into.operation"
@@ -89,14 +89,11 @@ _MOVE: Final = re.compile(
 # An INSERT with options, as Spark has it for formats in Python.
 _WITH_OPTIONS: Final = re.compile(r"\s*insert\s+(?:into|overwrite)\s+(?:table\s+)?\S+\s+with\s*\(", re.IGNORECASE)
 _INSTEAD: Final[Mapping[str, str]] = {
-    "TRUNCATE": "DELETE FROM the table, or call HudiTable.insert_overwrite_table with no rows",
     "DROP TABLE": "remove the table's folder; the name goes with the session",
     "REFRESH INDEX": "every write keeps the table's indexes up to date",
-    "SHOW PARTITIONS": "SELECT DISTINCT Partition_Path FROM hudi_filesystem_view('lake/fares')",
     "SHOW TBLPROPERTIES": "CALL show_table_properties(table => 'lake/fares')",
     "SHOW CREATE TABLE": "HudiTable.info has the table's keys, partitions and type",
     "ALTER TABLE": "it adds, drops, renames and alters columns, drops partitions, renames, and sets TBLPROPERTIES",
-    "DESCRIBE": "spark.sql describes a name, HudiTable.info the table",
     "EXPLAIN": "call explain on the DataFrame, or HudiTable.explain",
     "OPTIMIZE": "CALL run_clustering(table => 'lake/fares')",
     "VACUUM": "CALL run_clean(table => 'lake/fares')",

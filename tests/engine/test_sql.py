@@ -471,8 +471,10 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("selec 1", "does not parse|no statement"),
         ("select 1; select 2", "2 statements"),
         ("drop table kept", "no statement of hudi_sql: remove the table's folder"),
-        ("truncate table kept", "no statement of hudi_sql: DELETE FROM"),
-        ("show partitions kept", "hudi_filesystem_view"),
+        ("truncate table kept, kept", "one statement for each"),
+        ("truncate table kept partition (city)", "give column = value"),
+        ("show partitions kept partition (fare = 1)", "is no partition column"),
+        ("describe history kept", "hudi_query_timeline"),
         ("show tblproperties kept", "CALL show_table_properties"),
         ("alter table kept unset tblproperties ('hoodie.keep.max.commits')", "it adds, drops, renames"),
         ("create index by_key on kept (id)", "name it record_index"),
@@ -711,6 +713,46 @@ def test_indexes_are_made_listed_and_dropped_by_statements(spark: Any, tmp_path:
     assert {"record_index", "expr_index_upper_city"} <= left
     with pytest.raises(HudiError, match="by_fare"):
         run("drop index by_fare on t")
+
+
+def test_a_truncated_table_is_empty_and_its_earlier_states_stay(run: Callable[[str], Any], spark: Any, tmp_path: Path):
+    """One action each: of the whole table, and of the partitions that have a value."""
+    before = times(spark, tmp_path / "t")
+    run("truncate table t partition (city = 'oslo')")
+    assert {row[0] for row in rows_of(run).values()} == {"lima"}
+    assert run("truncate table t partition (city = 'cusco')").collect()[0].instant is None
+    run("TRUNCATE TABLE hudi.`{path}`")
+    assert rows_of(run) == {}
+    assert len(times(spark, tmp_path / "t")) == len(before) + 2
+    assert read_arrow(tmp_path / "t", as_of=before[-1]).num_rows == 4
+    run(f"insert into t values {FILL}")
+    assert len(rows_of(run)) == 4
+
+
+def test_partitions_are_listed_as_their_fields_have_values(run: Callable[[str], Any], spark: Any, tmp_path: Path):
+    """Those with data, in the form that Spark has for every table, whichever form the folders have."""
+    assert [one.partition for one in run("SHOW PARTITIONS t").collect()] == ["city=lima", "city=oslo"]
+    assert [one.partition for one in run("show partitions t partition (city = 'oslo')").collect()] == ["city=oslo"]
+    run("alter table t drop partition (city = 'lima')")
+    assert [one.partition for one in run("SHOW PARTITIONS hudi.`{path}`").collect()] == ["city=oslo"]
+    hudi_sql(spark, creation("plain", tmp_path / "plain", partition=""))
+    with pytest.raises(HudiError, match="no partitions"):
+        run("show partitions plain")
+    with pytest.raises(HudiError, match="city"):
+        run("show partitions t partition (town = 'oslo')")
+
+
+def test_a_table_is_described_by_its_columns(run: Callable[[str], Any], spark: Any):
+    """Types and comments as Spark writes them, those of partitions again; other names are Spark's own."""
+    run("alter table t alter column fare comment 'in soles'")
+    columns = [("id", "int", None), ("fare", "double", "in soles"), ("ts", "bigint", None), ("city", "string", None)]
+    partitions = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), columns[-1]]
+    assert [tuple(one) for one in run("DESCRIBE TABLE t").collect()] == columns + partitions
+    extended = [tuple(one) for one in run("desc extended hudi.`{path}`").collect()]
+    assert extended[: len(columns + partitions)] == columns + partitions
+    assert ("Provider", "hudi", "") in extended
+    spark.createDataFrame([(1,)], "own int").createOrReplaceTempView("other")
+    assert [one.col_name for one in run("describe other").collect()] == ["own"]
 
 
 def test_a_name_that_stands_for_a_table_stays_where_it_is_created_if_not_exists(spark: Any, tmp_path: Path):

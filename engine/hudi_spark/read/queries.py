@@ -1,5 +1,6 @@
 """Every kind of query: planned, and answered in this process; what a table is."""
 
+import json
 import os
 import sys
 import threading
@@ -21,7 +22,7 @@ from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes,
 from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, bytes_to_read, run_task
-from hudi_spark.schema import concatenate, table_schema
+from hudi_spark.schema import concatenate, stated_schema, table_schema
 from hudi_spark.table_state import TableType, cleaned_files_refused, load_commits, load_table, read_anew
 
 _QUIET_SECONDS = 2.0
@@ -174,7 +175,7 @@ def table_storage(path: str | Path, options: Mapping[str, str] | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """What a table is.
+    """What a table is; `comments`: the texts of the columns that have one.
 
     Clauses: PR-002, PR-005, PR-006, MG-001, DM-003.
     """
@@ -187,6 +188,7 @@ class TableInfo:
     partition_by: tuple[str, ...]
     ordering: tuple[str, ...]
     schema: pa.Schema = field(hash=False)
+    comments: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
 
     def __str__(self) -> str:
         keys = ", ".join(self.record_key) or "generated keys"
@@ -209,6 +211,9 @@ def table_info(storage: Storage) -> TableInfo:
 
     """
     configuration, timeline = load_table(storage)
+    commits = load_commits(storage, timeline, None, "requested")
+    stated = stated_schema(commits, configuration)
+    fields = json.loads(stated[0])["fields"] if stated else []
     return TableInfo(
         name=configuration.name,
         version=configuration.version,
@@ -217,5 +222,6 @@ def table_info(storage: Storage) -> TableInfo:
         record_key=configuration.record_key,
         partition_by=configuration.partition_by,
         ordering=configuration.ordering,
-        schema=table_schema(load_commits(storage, timeline, None, "requested"), configuration),
+        schema=table_schema(commits, configuration),
+        comments={one["name"]: one["doc"] for one in fields if one.get("doc")},
     )
