@@ -71,7 +71,7 @@ PLACES: dict[str, tuple[Callable[[Path], Path], str, str]] = {
         "HudiTable.recover",
     ),
     "a lost .hoodie": (lambda table: lost(table, ".hoodie"), ".hoodie is lost", "HudiTable.recover"),
-    "a folder of links": (linked, "there is no .hoodie/hoodie.properties", "the folder that holds .hoodie"),
+    "a folder of links": (linked, "there is no .hoodie/hoodie.properties", "create_arrow"),
     "an empty folder in a folder": (
         emptied,
         "there is no .hoodie/hoodie.properties",

@@ -12,7 +12,9 @@ from hudi_format.table.partition_metafile import metafile_form, parse_partition_
 from hudi_format.table.table_properties import BACKUP_FILE, PROPERTIES_FILE, holds_table
 
 _FOLDER: Final = ".hoodie"
-_USUAL: Final = "give the base path of a table: the folder that holds .hoodie"
+_USUAL: Final = (
+    "give the base path of a table, the folder that holds .hoodie; create_arrow and HudiTable.create make a new table"
+)
 _RECOVER: Final = (
     "put the lost file back from a copy, or let HudiTable.recover make it anew from the data files "
     "(the guide to maintenance and recovery says how)"
