@@ -272,7 +272,7 @@ class _Session:
         return target, fixed
 
     def describe(self, tree: Any) -> "DataFrame":
-        """The columns of a table with types and comments, then those of partitions; EXTENDED adds where it lies."""
+        """The columns, as SELECT * has them, with types and comments; those of partitions; EXTENDED: where it lies."""
         exp = expressions()
         named = self._tables.named(tree.this) if isinstance(tree.this, exp.Table) else None
         if named is None:
@@ -283,8 +283,9 @@ class _Session:
             raise unsupported(f"DESCRIBE {style}", "hudi_query_timeline has the actions of a table")
         target = self._tables.target(tree.this)
         info = target.table.info()
-        rows = {one.name: (one.name, one.dataType.simpleString(), info.comments.get(one.name)) for one in target.fields}
-        found = [rows[name] for name in target.columns]
+        fields = self._tables.read(target.named, None).schema
+        rows = {one.name: (one.name, one.dataType.simpleString(), info.comments.get(one.name)) for one in fields}
+        found = list(rows.values())
         if target.partitions:
             found += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
             found += [rows[name] for name in target.columns if name in target.partitions]

@@ -745,7 +745,9 @@ def test_partitions_are_listed_as_their_fields_have_values(run: Callable[[str], 
 def test_a_table_is_described_by_its_columns(run: Callable[[str], Any], spark: Any):
     """Types and comments as Spark writes them, those of partitions again; other names are Spark's own."""
     run("alter table t alter column fare comment 'in soles'")
-    columns = [("id", "int", None), ("fare", "double", "in soles"), ("ts", "bigint", None), ("city", "string", None)]
+    meta = ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
+    columns: list[Any] = [(f"_hoodie_{name}", "string", None) for name in meta]
+    columns += [("id", "int", None), ("fare", "double", "in soles"), ("ts", "bigint", None), ("city", "string", None)]
     partitions = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), columns[-1]]
     assert [tuple(one) for one in run("DESCRIBE TABLE t").collect()] == columns + partitions
     extended = [tuple(one) for one in run("desc extended hudi.`{path}`").collect()]
