@@ -269,6 +269,8 @@ def test_workers_of_a_local_session_run_this_interpreter(
     ("sizes", "packs"),
     [
         ([5 * MIB + number for number in range(16)], [8, 8]),
+        ([9 * MIB + 1 + number for number in range(14)], [7, 7]),
+        ([9 * MIB + 1] * 13, [7, 6]),
         ([20 * MIB] * 5, [3, 2]),
         ([MIB] * 8, [8]),
         ([MIB // 2] * 400, [100, 100, 100, 100]),

@@ -455,7 +455,8 @@ def packed_for(cores: int, tasks: Sequence[_Task], size_of: Callable[[_Task], in
     """Tasks packed by the bytes that they work on, for so many cores."""
     sizes = list(map(size_of, tasks))
     total = sum(sizes)
-    share = total // cores if total <= _LITTLE_BYTES * cores else total // (2 * cores)
+    # Rounded up: a byte too little makes one more pack, which no core is free for.
+    share = -(-total // (cores if total <= _LITTLE_BYTES * cores else 2 * cores))
     most = min(TASK_BYTES, max(share, _LEAST_BYTES))
     wanted = -(-total // most)
     # Tasks do not fill packs to the byte: a little more room leaves no small pack at the end.
