@@ -17,7 +17,7 @@ from hudi_spark.spark.queries import (
     arrow_schema,
     packed,
     run_on_spark,
-    spare_archive,
+    spare_archives,
     spark_schema,
     wire_schema,
 )
@@ -377,7 +377,7 @@ class OnSpark:
         numbers = self.spark.range(0, len(batches), 1, min(len(batches), self.spark.sparkContext.defaultParallelism))
 
         def read(numbered: Iterable[pa.RecordBatch]) -> _Batches:
-            spare_archive()
+            spare_archives()
             for batch in numbered:
                 for number in batch.column(0):
                     yield from pa.ipc.open_stream(described.value[number.as_py()])
@@ -419,7 +419,7 @@ def _on_parts(
     chain: _Chain, wire: pa.Schema, identify: Identify | None
 ) -> Callable[[Iterable[pa.RecordBatch]], _Batches]:
     def run(batches: Iterable[pa.RecordBatch]) -> _Batches:
-        spare_archive()
+        spare_archives()
         whole = list(batches)
         if sum(batch.num_rows for batch in whole):
             part = pa.Table.from_batches(whole).cast(chain.schema)

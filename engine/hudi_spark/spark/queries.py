@@ -13,6 +13,7 @@ from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from functools import reduce
 from inspect import signature
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -493,17 +494,22 @@ def _runner(
     return run_numbered
 
 
-def spare_archive() -> None:
-    """Keep a worker from reading the directory of Spark's own archive of Python a dozen times before its next task.
+# Besides its archives of Python, Spark puts this one on the path of its workers.
+_CORE: Final = "spark-core_"
+
+
+def spare_archives() -> None:
+    """Keep a worker from reading the directories of Spark's own archives a dozen times before its next task.
 
     Before each task Spark lets every finder of modules look anew; one of an archive reads all of it again, and there is
     one for each package in it. A finder that is gone is made again where it is needed, without reading.
     """
     import pyspark  # noqa: PLC0415 - pyspark is optional
 
-    archive = getattr(pyspark.__loader__, "archive", None)
+    own = Path(getattr(pyspark.__loader__, "archive", ""))
     for path, finder in list(sys.path_importer_cache.items()):
-        if archive is not None and getattr(finder, "archive", None) == archive:
+        archive = Path(getattr(finder, "archive", ""))
+        if archive.name and (archive.parent == own.parent or archive.name.startswith(_CORE)):
             del sys.path_importer_cache[path]
 
 
@@ -516,7 +522,7 @@ def batches_of_pack(
         RuntimeError: a task failed; its text is that of the error.
 
     """
-    spare_archive()
+    spare_archives()
     return _joined(_run(task, run, wire, report) for task in pack)
 
 

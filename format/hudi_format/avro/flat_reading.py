@@ -104,7 +104,11 @@ class _Cursor:
 
     def window(self, at: Numbers, width: int) -> Bytes:
         """The bytes at some places, wherever the cursor stands."""
-        found: Bytes = self.data[at[:, None] + np.arange(width)]
+        if not width:
+            return np.empty((len(at), 0), np.uint8)
+        # One gather of values so wide: an index for each byte would be eight times as large as the bytes.
+        places = np.ndarray(len(self.data) - width + 1, f"V{width}", self.data, strides=(1,))
+        found: Bytes = places[at].view(np.uint8).reshape(len(at), width)
         return found
 
     def varints(self) -> Numbers:
