@@ -27,6 +27,7 @@ from hudi_spark.read import (
     AnyPlan,
     ChangeTask,
     Plan,
+    ReadContext,
     SliceRows,
     SliceTask,
     bytes_to_read,
@@ -372,7 +373,8 @@ def _with_one_column(plan: Plan) -> Plan:
 
 def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: Storage) -> "DataFrame":
     """Spark's own scan over the base files, with the table's schema, so that it prunes columns and pushes filters."""
-    schema = spark_schema(wire_schema(plan.context.schema))
+    needed = _needed(plan.context)
+    schema = spark_schema(wire_schema(needed))
     paths = [f"file:{storage.resolve(task.base_file or '')}" for task in tasks]
     if paths:
         # Brackets in partition names: without the first option Spark takes them for patterns,
@@ -385,8 +387,17 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         frame = spark.createDataFrame([], schema)
     if plan.context.row_filter is not None:
         frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
-    names = frozenset(plan.context.schema.names)
+    if list(plan.context.output) == needed.names:
+        return frame
+    names = frozenset(needed.names)
     return frame.select(*(_field(name, names) for name in plan.context.output))
+
+
+def _needed(context: ReadContext) -> pa.Schema:
+    """The columns that an answer and its filter look at, as the table has them."""
+    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
+    wanted = {*keys.columns_of(context.output, context.schema), *filtering}
+    return pa.schema([field for field in context.schema if field.name in wanted])
 
 
 # Above so many paths Spark looks at each in a task, which takes fifty times as long as looking at it does.
@@ -555,10 +566,7 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     Spark's Parquet reader neither widens columns nor knows times of day, it finds columns by name and in any case of
     letters, and for an object store it would need a file system and credentials of its own.
     """
-    context = plan.context
-    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    needed = {*keys.columns_of(context.output, context.schema), *filtering}
-    wanted = pa.schema([context.schema.field(name) for name in sorted(needed)])
+    wanted = _needed(plan.context)
     timeless = not any(contains_time(field.type) for field in wanted)
     known: dict[str, bool] = {}
     scanned: list[SliceTask] = []
