@@ -91,7 +91,11 @@ class Violations:
 
     def rows(self) -> pa.Table:
         """All of them, as a task returns them."""
-        columns = [[getattr(one, name) for one in self.all()] for name in FOUND.names]
+        # Names of files may have bytes that are no text.
+        columns = [
+            [getattr(one, name).encode(errors="backslashreplace").decode() for one in self.all()]
+            for name in FOUND.names
+        ]
         return pa.table([pa.array(column, pa.string()) for column in columns], schema=FOUND)
 
     def all(self) -> tuple[Violation, ...]:
