@@ -278,6 +278,18 @@ def test_rows_of_other_columns_are_named(tmp_path: Path):
     assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
 
 
+def test_an_option_that_contradicts_the_table_is_refused_before_leftovers_are_taken_back(tmp_path: Path):
+    """A write that is not to be leaves what failed writers left as it is."""
+    table = tmp_path / "table"
+    with ZipFile(Path(__file__).parents[2] / "golden_tables/v9/apache_cow_failed_write/table.zip") as archive:
+        archive.extractall(table)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(HudiError, match="recordkey") as refused:
+        write_arrow(table, read_arrow(table), "upsert", configs={"hoodie.datasource.write.recordkey.field": "another"})
+    assert refused.value.reason is Reason.CONFIG_INVALID
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("table_id", ["v10/mor_native_logs", "v10/cow_changes_both"])
 def test_a_draft_version_is_refused_by_name_before_anything_is_written(tmp_path: Path, table_id: str):
     """No release writes version 10: no rows are answered, and no file appears."""

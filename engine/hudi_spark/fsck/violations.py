@@ -43,7 +43,9 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.severity:<7} {self.clause}  {self.where}: {self.message}"
+        # Names of files may have bytes that are no text; a violation can be printed all the same.
+        whole = f"{self.severity:<7} {self.clause}  {self.where}: {self.message}"
+        return whole.encode(errors="backslashreplace").decode()
 
 
 @dataclass(slots=True)
