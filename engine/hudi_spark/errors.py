@@ -197,6 +197,20 @@ def typed_errors() -> Iterator[None]:
 
 
 @contextmanager
+def in_files_of(table: str) -> Iterator[None]:
+    """What is refused inside is in files of `table`, where that is not the table that a public function was given.
+
+    Such is the metadata table inside of another.
+    """
+    try:
+        with typed_errors():
+            yield
+    except HudiError as error:
+        error.table = error.table or table
+        raise
+
+
+@contextmanager
 def boundary(table: object = "") -> Iterator[None]:
     """The border of a public function: what storage, Arrow and the format package raise inside leaves as a `HudiError`.
 
@@ -236,6 +250,7 @@ _HINTS: Final[Mapping[int, str]] = {
     errno.ENFILE: "raise the system's limit of open files",
     errno.ENOENT: "another process removed it meanwhile, or the path is wrong: look at the path, and ask again",
     errno.ENOTDIR: "a part of the path is a file: look at the path",
+    errno.EINVAL: "look at what lies at the path: a table has files and folders",
     errno.EIO: "look at the disk and the system's log",
 }
 

@@ -53,6 +53,8 @@ _NATIVE_LOG = re.compile(
 )
 _TIMELINE_FILE = re.compile(r"(?P<first>[^._]+)(?:_(?P<second>[^.]*))?\.(?P<action>[^.]+)(?:\.(?P<state>[^.]+))?")
 # Where a file cannot be put at once, releases write beside it, under its name and a random id, and rename.
+# Bytes of a name that are no UTF-8, as Python has them; a partition may be named in any letters.
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 _UNFINISHED = re.compile(r"\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _MARKER = re.compile(r"(?P<name>.+)\.marker\.(?P<kind>CREATE|MERGE|APPEND)")
 
@@ -133,10 +135,12 @@ class MarkerName:
 # Each query lists the names of the last one again.
 @lru_cache(maxsize=1 << 14)
 def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
-    """A base or log file name, or None for a name that belongs to neither.
+    """A base or log file name, or None for a name that belongs to neither, as one with bytes that are no text.
 
     Clauses: SL-004, SL-005, SL-006, BF-011.
     """
+    if not name.isascii() and _NO_TEXT.search(name):
+        return None
     if base := _BASE_FILE.fullmatch(name):
         return BaseFileName(base["id"], base["token"], base["instant"], base["extension"])
     log = _LOG_FILE.fullmatch(name)

@@ -1,5 +1,6 @@
 """Files and rows of tables that the engine wrote, each with one damage, and none where nothing is damaged."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -247,3 +248,19 @@ def test_a_link_in_the_place_of_a_file_is_named(tmp_path: Path, inside: bool):
     where = str(lost.relative_to(table))
     found = [one.message for one in check_table(table) if (one.clause, one.where) == ("RD-011", where)]
     assert any(f"storage has a symbolic link to {target}," in message for message in found)
+
+
+def test_a_file_whose_name_is_no_text_breaks_nothing_and_can_be_named(tmp_path: Path):
+    """Names on a file system are bytes; such a file belongs to no group, and what is wrong beside it is reported."""
+    table = tmp_path / "table"
+    cow(table)
+    folder = some(table, BASE, 1).parent
+    for name in (b"\xff\xfe_0-0-0_20250101000000000.parquet", b"\xff"):
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).touch()
+    assert check_table(table, deep=True) == ()
+    inner = Path(os.fsdecode(os.fsencode(table) + b"/\xff"))
+    inner.mkdir()
+    (inner / ".hoodie_partition_metadata").write_text("")
+    (found,) = check_table(table, deep=True)
+    assert str(found).encode()
+    assert "\\udcff" in str(found)

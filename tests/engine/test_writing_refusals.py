@@ -1,6 +1,7 @@
 """Bad input: refused before damage, with a reason and what to do; the table answers as before, and can be written."""
 
 import errno
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,15 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, read_incremental, write_arrow
+from hudi_spark import (
+    HudiError,
+    TableDefinition,
+    check_table,
+    create_arrow,
+    read_arrow,
+    read_incremental,
+    write_arrow,
+)
 from hudi_spark.errors import Reason
 from hudi_spark.testing import Effect, WriteRequest
 from hypothesis import HealthCheck, given, settings
@@ -269,6 +278,18 @@ def test_rows_of_other_columns_are_named(tmp_path: Path):
     assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
 
 
+def test_an_option_that_contradicts_the_table_is_refused_before_leftovers_are_taken_back(tmp_path: Path):
+    """A write that is not to be leaves what failed writers left as it is."""
+    table = tmp_path / "table"
+    with ZipFile(Path(__file__).parents[2] / "golden_tables/v9/apache_cow_failed_write/table.zip") as archive:
+        archive.extractall(table)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(HudiError, match="recordkey") as refused:
+        write_arrow(table, read_arrow(table), "upsert", configs={"hoodie.datasource.write.recordkey.field": "another"})
+    assert refused.value.reason is Reason.CONFIG_INVALID
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 @pytest.mark.parametrize("table_id", ["v10/mor_native_logs", "v10/cow_changes_both"])
 def test_a_draft_version_is_refused_by_name_before_anything_is_written(tmp_path: Path, table_id: str):
     """No release writes version 10: no rows are answered, and no file appears."""
@@ -281,3 +302,58 @@ def test_a_draft_version_is_refused_by_name_before_anything_is_written(tmp_path:
             attempt()
         assert refused.value.reason is Reason.TABLE_VERSION_UNSUPPORTED
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_key_too_long_for_its_index_is_refused_and_the_write_is_taken_back(tmp_path: Path, table_type: str):
+    """The row length of an HFile has 15 bits (MT-024): the record index cannot hold the key."""
+    table = Written(tmp_path / "table", table_type, configs={"hoodie.metadata.record.index.enable": "true"})
+    table.write("upsert", rows([1, 2]))
+    before = [name for name in table.files() if "/metadata/" not in name]
+    with pytest.raises(HudiError, match="40000 bytes") as refused:
+        table.write("upsert", rows([3]).set_column(0, "id", pa.array(["x" * 40_000])))
+    assert refused.value.reason is Reason.LIMIT_EXCEEDED
+    assert str(table.path) in str(refused.value)
+    assert refused.value.hint
+    assert [name for name in table.files() if "/metadata/" not in name] == before
+    assert check_table(table.path, deep=True) == ()
+    table.write("upsert", rows([3]))
+    assert table.ids() == ["k1", "k2", "k3"]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_damaged_index_is_refused_and_the_write_is_taken_back(tmp_path: Path, table_type: str):
+    """What the format package refuses while the metadata table is brought up is a refusal like any other."""
+    table = Written(tmp_path / "table", table_type)
+    table.write("upsert", rows([1, 2]))
+    file = next((table.path / ".hoodie/metadata/column_stats").glob(".*.log.*"))
+    whole = file.read_bytes()
+    # The header of the block has one entry of an unknown kind: its instant is lost.
+    file.write_bytes(whole[:26] + (99).to_bytes(4, "big") + whole[30:])
+    before = [name for name in table.files() if "/metadata/" not in name]
+    with pytest.raises(HudiError) as refused:
+        table.write("upsert", rows([3]), configs={"hoodie.metadata.compact.max.delta.commits": "1"})
+    assert refused.value.reason is Reason.LOG_CONTENT_CORRUPT
+    assert refused.value.place == str(file)
+    assert refused.value.hint
+    assert [name for name in table.files() if "/metadata/" not in name] == before
+    file.write_bytes(whole)
+    table.write("upsert", rows([3]))
+    assert table.ids() == ["k1", "k2", "k3"]
+
+
+@pytest.mark.parametrize("index", ["column_stats", "record_index", "bloom_filters"])
+def test_an_index_whose_folder_is_gone_is_named(tmp_path: Path, index: str):
+    """The properties list it, and storage holds nothing of it."""
+    options = ("record.index", "index.bloom.filter", "index.column.stats")
+    table = Written(tmp_path / "table", configs={f"hoodie.metadata.{one}.enable": "true" for one in options})
+    table.write("upsert", rows([1, 2]))
+    folder = table.path / ".hoodie" / "metadata" / index
+    shutil.rmtree(folder)
+    before = [name for name in table.files() if "/metadata/" not in name]
+    with pytest.raises(HudiError) as refused:
+        table.write("upsert", rows([3]))
+    assert refused.value.reason is Reason.BASE_FILE_MISSING
+    assert refused.value.place == str(folder)
+    assert refused.value.hint
+    assert [name for name in table.files() if "/metadata/" not in name] == before

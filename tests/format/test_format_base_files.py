@@ -152,6 +152,16 @@ def test_a_base_file_that_does_not_parse_is_refused(storage: LocalStorage, data:
         assert caught.value.reason == Reason.BASE_FILE_CORRUPT
 
 
+def test_a_base_file_of_no_columns_is_no_empty_file(storage: LocalStorage):
+    """Nobody writes one: its rows would be missing without a word."""
+    sink = io.BytesIO()
+    pq.write_table(pa.table({}), sink)
+    storage.put("a.parquet", sink.getvalue())
+    with pytest.raises(FormatError, match="no columns") as caught:
+        read_base_file(storage, "a.parquet")
+    assert (caught.value.reason, caught.value.file) == (Reason.BASE_FILE_CORRUPT, "a.parquet")
+
+
 def test_a_file_that_declares_more_rows_than_can_be_held_is_refused_by_its_footer(
     storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
 ):

@@ -105,10 +105,18 @@ def test_a_missing_file_is_named(tmp_path: Path):
     assert (caught.value.reason, caught.value.file) == (Reason.BASE_FILE_MISSING, "absent.hfile")
 
 
-@pytest.mark.parametrize("keys", [(b"b", b"a"), (b"a", b"a"), (bytes(32768),)])
+@pytest.mark.parametrize("keys", [(b"b", b"a"), (b"a", b"a")])
 def test_keys_that_no_reader_would_find_are_not_written(keys: tuple[bytes, ...]):
     with pytest.raises(ValueError, match="key"):
         write_hfile([(key, b"") for key in keys])
+
+
+def test_a_key_whose_length_has_no_room_is_refused_by_name():
+    """A key may come from any row; the length of one has 15 bits."""
+    write_hfile([(bytes(32767), b"")])
+    with pytest.raises(FormatError, match="32768 bytes") as caught:
+        write_hfile([(bytes(32768), b"")])
+    assert (caught.value.reason, caught.value.clause) == (Reason.LIMIT_EXCEEDED, "MT-024")
 
 
 def test_the_checksum_is_castagnolis():

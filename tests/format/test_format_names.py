@@ -78,6 +78,8 @@ def test_timeline_file_names_round_trip(requested: str, action: str, state: Time
         "20250101000000000.commit",
         ".hoodie_partition_metadata",
         "a_0-1-2_٢٠٢٥.parquet",
+        "\udcff\udcfe_0-1-2_20250101000000000.parquet",
+        ".\udcff_20250101000000000.log.1_0-0-0",
         "",
     ],
 )

@@ -203,3 +203,14 @@ def test_leftovers_of_a_failed_put_are_removed_once_old(tmp_path: Path):
     assert [one.path for one in storage.list_files()] == ["a/kept"]
     assert storage.sweep(3600.0) == 1
     assert sorted(one.name for one in (tmp_path / "a").iterdir()) == [".hudi-put-new", "kept"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(storage: LocalStorage, tmp_path: Path):
+    """A read of it waits until somebody writes to it."""
+    os.mkfifo(tmp_path / "pipe")
+    for read in (lambda: storage.read("pipe"), lambda: storage.read_range("pipe", 0, 4)):
+        with pytest.raises(OSError, match="pipe") as refused:
+            read()
+        assert refused.value.errno == errno.EINVAL
+        assert refused.value.filename == str(tmp_path / "pipe")

@@ -43,7 +43,9 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.severity:<7} {self.clause}  {self.where}: {self.message}"
+        # Names of files may have bytes that are no text; a violation can be printed all the same.
+        whole = f"{self.severity:<7} {self.clause}  {self.where}: {self.message}"
+        return whole.encode(errors="backslashreplace").decode()
 
 
 @dataclass(slots=True)
@@ -91,7 +93,11 @@ class Violations:
 
     def rows(self) -> pa.Table:
         """All of them, as a task returns them."""
-        columns = [[getattr(one, name) for one in self.all()] for name in FOUND.names]
+        # Names of files may have bytes that are no text.
+        columns = [
+            [getattr(one, name).encode(errors="backslashreplace").decode() for one in self.all()]
+            for name in FOUND.names
+        ]
         return pa.table([pa.array(column, pa.string()) for column in columns], schema=FOUND)
 
     def all(self) -> tuple[Violation, ...]:

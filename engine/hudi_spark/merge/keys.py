@@ -14,7 +14,7 @@ from hudi_spark.table_state import PROPERTIES_FILE, TableConfiguration
 
 def column_of(name: str, schema: pa.Schema) -> str | None:
     """The column that holds a field, or None where the table has no such field."""
-    if name in schema.names:
+    if schema.get_field_index(name) >= 0:
         return name
     column, *inner = name.split(".")
     if column not in schema.names or _inner_type(schema.field(column).type, inner) is None:
@@ -37,7 +37,7 @@ def field_type(name: str, schema: pa.Schema) -> pa.DataType:
     Clauses: OW-032.
 
     """
-    if name in schema.names:
+    if schema.get_field_index(name) >= 0:
         return schema.field(name).type
     column, *inner = name.split(".")
     if column not in schema.names:

@@ -309,7 +309,8 @@ def column_defaults(commits: Sequence[Commit], configuration: TableConfiguration
     if stated is None:
         return {}
     kinds = columns_of(*stated)
-    fields = [field for field in record_schema(*stated, clause="DM-003")["fields"] if field["name"] in kinds.names]
+    known = frozenset(kinds.names)
+    fields = [field for field in record_schema(*stated, clause="DM-003")["fields"] if field["name"] in known]
     found = {field["name"]: _value(field.get("default"), kinds.field(field["name"]).type) for field in fields}
     return {name: value for name, value in found.items() if value is not None}
 

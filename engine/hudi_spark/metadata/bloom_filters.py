@@ -62,7 +62,7 @@ class BloomFilters:
         Clauses: MT-005, IX-011.
         """
         files = [(one.stat.partition_path or "", named[0]) for one in write.written if (named := data_file(one.stat))]
-        entries = _read(keeping, [file for file in files if _is_base(file[1])], keeping.groups[partition])
+        entries = _read(keeping, [file for file in files if _is_base(file[1])], keeping.groups_of(partition))
         return IndexChanges(deleted=tuple(_gone(write)), entries=entries)
 
 

@@ -225,7 +225,7 @@ class ColumnStatistics:
             return IndexChanges(tuple(records), gone)
         tasks = [tuple(by_file.items())[at : at + _FILES_A_TASK] for at in range(0, len(by_file), _FILES_A_TASK)]
         version = keeping.state.configuration.version
-        work = partial(_recorded_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
+        work = partial(_recorded_entries, file_ids=keeping.groups_of(Partition.COLUMN_STATS), version=version)
         return IndexChanges(deleted=gone, entries=keeping.executor.tasks(tasks, work, ENTRIES))
 
 

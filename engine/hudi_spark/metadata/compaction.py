@@ -50,7 +50,7 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.concurrency import Clock, Effects, instant_text, joined, milliseconds_of
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark.errors import HudiError, Reason, in_files_of
 from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata.file_groups import GroupFiles, Place, group_places, metadata_groups
 from hudi_spark.metadata.layout import INSTANT_DIGITS, MetadataLayout, newest_time
@@ -564,7 +564,8 @@ def _carry_out(own: OwnTable, instant: str, slices: tuple[FileSlice, ...]) -> No
     _, visibility = own.slices()
     merging = GroupMerging(own.inside.storage, visibility, own.layout.release)
     work = _Compacting(own.inside, merging, instant)
-    written = own.executor.tasks(list(slices), work, WRITTEN_SCHEMA).gathered()
+    with in_files_of(own.inside.storage.base):
+        written = own.executor.tasks(list(slices), work, WRITTEN_SCHEMA).gathered()
     stats = tuple(one.stat for one in from_rows(written))
     for partition in sorted({one.partition for one in slices}):
         GroupFiles(own.inside, own.layout, partition, instant).remove_strays(stats)
@@ -619,7 +620,8 @@ def compact_logs_when_due(own: OwnTable) -> bool:
     work = _LogCompacting(
         own.inside, merging, instant, {key: place for each in places.values() for key, place in each.items()}
     )
-    written = own.executor.tasks(list(slices), work, WRITTEN_SCHEMA).gathered()
+    with in_files_of(own.inside.storage.base):
+        written = own.executor.tasks(list(slices), work, WRITTEN_SCHEMA).gathered()
     stats = tuple(one.stat for one in from_rows(written))
     for partition in sorted({one.partition for one in slices}):
         GroupFiles(own.inside, own.layout, partition, instant, places[partition]).remove_strays(stats)

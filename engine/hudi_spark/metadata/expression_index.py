@@ -90,7 +90,9 @@ class ExpressionIndex:
         written = _written(write)
         if definition.kind == BLOOMS:
             gone = _gone(write, bloom_filter_key)
-            return replace(_blooms(keeping, written, results, keeping.groups[partition], write.requested), deleted=gone)
+            return replace(
+                _blooms(keeping, written, results, keeping.groups_of(partition), write.requested), deleted=gone
+            )
         name = results.column.name
         gone = _gone(write, lambda within, file: column_stats_key(name, within, file))
         if not (written or write.replaced or write.emptied):

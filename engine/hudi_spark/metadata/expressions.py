@@ -164,4 +164,5 @@ def _size_of(task: GroupTask) -> int:
 
 
 def _refused(message: str) -> HudiError:
-    return HudiError(Reason.CONFIG_INVALID, "IX-041", message)
+    hint = "drop the index and create it anew, or restore the file of the index definitions from a copy"
+    return HudiError(Reason.CONFIG_INVALID, "IX-041", message, hint=hint)

@@ -19,12 +19,13 @@ from hudi_format.storage import Storage
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import WrittenFile
 from hudi_spark.merge import DELETED_FIELD, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import INDEX_TYPE
 from hudi_spark.read import UNMERGED, Executor, Flow, ReadContext, SliceTask, TaskIdentity, run_task, slice_task
 from hudi_spark.schema import META_SCHEMA, Origins, WriterState, nullable, origins_of
-from hudi_spark.table_state import SERVICES, FileSlice, GroupId, MetadataTable, Visibility
+from hudi_spark.table_state import METADATA_FOLDER, SERVICES, FileSlice, GroupId, MetadataTable, Visibility
 
 ENTRIES: Final = pa.schema([("file_id", pa.string()), ("key", pa.string()), ("value", pa.binary())])
 """Entries of an index as rows: their file group, their key, the bytes of their record (null: the key is deleted)."""
@@ -108,6 +109,21 @@ class Keeping:
     def storage(self) -> Storage:
         """Where the table lies."""
         return self.state.storage
+
+    def groups_of(self, index: str) -> tuple[str, ...]:
+        """The file ids of an index that the table's properties list.
+
+        Raises:
+            HudiError: BASE_FILE_MISSING where storage holds none of its file groups.
+
+        Clauses: MT-017.
+
+        """
+        if found := self.groups.get(index):
+            return found
+        message = f"the properties list the index {index}, and storage holds no file group of it"
+        hint = "restore its folder; or drop the index, or turn the metadata table off and on, and it is built anew"
+        raise HudiError(Reason.BASE_FILE_MISSING, "MT-017", message, f"{METADATA_FOLDER}/{index}", hint=hint)
 
 
 class Index(Protocol):

@@ -139,7 +139,9 @@ class RecordIndex:
         changed = [one for one in group_changes(state, write) if not one.updates_only]
         if not changed:
             return IndexChanges()
-        series = series_of(keeping.groups.get(partition, ()))
+        # An index of each partition has no groups before there are rows.
+        found = keeping.groups_of(partition) if state.snapshot.slices else keeping.groups.get(partition, ())
+        series = series_of(found)
         new = _new_groups(series, {one.partition for one in changed}, state.options)
         layout = MetadataLayout(state.configuration.version)
         keys = _Keys({**series, **series_of(new)}, layout.release, state.configuration, write.requested)

@@ -142,7 +142,11 @@ class Recording:
     def record(self, indexes: Iterable[str], clock: Clock) -> None:
         """The deltacommit, with what changes in these indexes.
 
+        Raises:
+            HudiError: BASE_FILE_MISSING where storage holds no file group of one of them.
+
         Clauses: MT-003, MT-004, MT-005.
+
         """
         keeping, instant = self.keeping, self.keeping.write.requested
         changes = {
@@ -150,6 +154,9 @@ class Recording:
             for partition in indexes
             if (kind := kind_of(partition)) is not None
         }
+        for partition, one in changes.items():
+            if _is_any(one) and not one.opened:
+                keeping.groups_of(partition)
         configuration, timeline = self.own.table
         known = self._places(changes)
         places = {partition: known.get(partition, {}) for partition in changes}

@@ -111,7 +111,7 @@ class SecondaryIndex:
         definition = definition_of(keeping, partition)
         column = checked_column(keeping, definition)
         tasks = GroupReading(keeping.state, (RECORD_KEY, column), write.requested).tasks(changed)
-        values = _values(keeping.groups[partition], definition, keeping)
+        values = _values(keeping.groups_of(partition), definition, keeping)
         return IndexChanges(entries=keeping.executor.tasks(tasks, values.changed_of, ENTRIES))
 
 

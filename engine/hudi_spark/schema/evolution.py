@@ -142,12 +142,13 @@ def refuse_doubles(columns: Sequence[InternalField], place: str = "") -> None:
     """
     seen: dict[str, str] = {}
     for column in columns:
-        other = seen.setdefault(column.name.casefold(), column.name)
-        if other == column.name and sum(one.name == other for one in columns) > 1:
+        other = seen.get(column.name.casefold())
+        if other == column.name:
             message = f"column {place + other!r} stands there twice"
             raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint="rename one of them")
-        if other != column.name:
+        if other is not None:
             raise _of_case(f"{place}{column.name}", f"{place}{other}")
+        seen[column.name.casefold()] = column.name
 
 
 def refuse_nothing(column: InternalField, place: str = "") -> InternalField:

@@ -132,7 +132,8 @@ def read_base_rows(
         return columns.conform(_stitched(storage, path, schema, external), schema, path, instant)
 
     def choose(stored: pa.Schema) -> Choice:
-        names = [name for name in columns.names(schema, instant) if name in stored.names]
+        known = frozenset(stored.names)
+        names = [name for name in columns.names(schema, instant) if name in known]
         # Where not one column of the answer is in the file, only its number of rows matters.
         return names, condition(columns.as_named_now(stored, schema, instant)) if names else None
 

@@ -12,7 +12,7 @@ from hudi_format.table.markers import MARKERS_FOLDER, Marker, batch_number, pars
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import Effects, Holding, delete_entries, joined
-from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, UnsupportedFeature, typed_errors
 from hudi_spark.metadata import FinishedWrite, take_back, update_metadata_table
 from hudi_spark.schema import WriterState
 from hudi_spark.table_state import (
@@ -175,18 +175,19 @@ def complete_locked(  # noqa: PLR0917 - an action is reported by all of them
     # Where somebody else completed the action, what the metadata table holds of it is theirs: nothing is taken back.
     refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
     try:
-        check(timeline)
-        if completion.stated is not None:
-            put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
-        schema_state = state or state_of_table(work.storage, snapshot, work.options)
-        update_metadata_table(work.effects, schema_state, finished, work.executor, work.clock, (now, timeline))
-        completion.retire()
-        completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
-        name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
-        holding.complete(configuration, name, completion.content)
+        with typed_errors():
+            check(timeline)
+            if completion.stated is not None:
+                put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
+            schema_state = state or state_of_table(work.storage, snapshot, work.options)
+            update_metadata_table(work.effects, schema_state, finished, work.executor, work.clock, (now, timeline))
+            completion.retire()
+            completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
+            name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
+            holding.complete(configuration, name, completion.content)
     except OutcomeUnknownError:
         raise
-    except HudiError:
+    except (HudiError, UnsupportedFeature):
         # A lock that was lost meanwhile is the reason, whatever failed first; without it nothing is touched.
         holding.prove()
         take_back(work.effects, finished.requested, work.clock)

@@ -123,10 +123,10 @@ class Keying:
 
 def _with_further(brought: pa.Table, rows: pa.Table) -> pa.Table:
     """Columns that the table's files lack, such as dropped partition columns, as they came."""
-    for name in rows.column_names:
-        if name not in brought.column_names:
-            brought = brought.append_column(name, rows.column(name))
-    return brought
+    known = frozenset(brought.column_names)
+    further = [number for number, name in enumerate(rows.column_names) if name not in known]
+    schema = pa.schema([*brought.schema, *(rows.schema.field(number) for number in further)])
+    return pa.Table.from_arrays([*brought.columns, *(rows.column(number) for number in further)], schema=schema)
 
 
 @dataclass(frozen=True, slots=True)

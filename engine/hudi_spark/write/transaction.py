@@ -33,7 +33,7 @@ from hudi_spark.concurrency import (
     start_heartbeat,
     stop_heartbeat,
 )
-from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, UnsupportedFeature, typed_errors
 from hudi_spark.files import WrittenFile
 from hudi_spark.metadata import FinishedWrite
 from hudi_spark.schema import WriterState, schema_changes
@@ -244,15 +244,16 @@ class Transaction:
 
         """
         stats = tuple(one.stat for one in staged.written)
-        remove_unnamed(self._effects, self.requested, stats)
         concurrency = concurrency_of(state, self.operation)
         check = partial(self._refuse, concurrency, staged.groups())
         try:
-            concurrency.refuse_early(self.requested, staged.groups(), staged=True)
-            completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
+            with typed_errors():
+                remove_unnamed(self._effects, self.requested, stats)
+                concurrency.refuse_early(self.requested, staged.groups(), staged=True)
+                completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
         except OutcomeUnknownError:
             raise
-        except HudiError as error:
+        except (HudiError, UnsupportedFeature) as error:
             self._give_up(error)
             raise
         self._clear()
@@ -310,12 +311,12 @@ class Transaction:
         with afterwards("stop_heartbeat"):
             remove_heartbeat(self._effects, self.requested)
 
-    def _give_up(self, error: HudiError) -> None:
+    def _give_up(self, error: HudiError | UnsupportedFeature) -> None:
         """Take the write back; after a lost lock only under it, since somebody may be at work on what was left.
 
         Clauses: OW-009, LK-002.
         """
-        if error.reason is not Reason.LOCK_LOST:
+        if not (isinstance(error, HudiError) and error.reason is Reason.LOCK_LOST):
             self.abort()
             return
         try:

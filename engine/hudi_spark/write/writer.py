@@ -262,6 +262,9 @@ class TableWriter:
     def _prepared(self, request: WriteRequest) -> Write:
         work = self._work(resolve(self.configs, request.configs))
         operation = operation_of(request, work.options)
+        if work.options.values:
+            # A write that is refused leaves what failed writers left as it is.
+            refuse_contradictions(load_configuration(self.storage), work.options, operation, self.readings)
         self.lifecycle.before(work)
         snapshot = work.snapshot()
         refuse_contradictions(snapshot.configuration, work.options, operation, self.readings)

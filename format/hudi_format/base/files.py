@@ -16,7 +16,7 @@ from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import as_instants, columns_of, open_parquet, read_rows
 from hudi_format.base.stored_file import open_stored
-from hudi_format.errors import Reason, UnsupportedFormat, base_file_missing, refusing
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat, base_file_missing, refusing
 from hudi_format.storage import Storage
 from hudi_format.texts import byte_texts, utf16_range
 
@@ -94,6 +94,8 @@ def read_chosen(storage: Storage, path: str, choose: Callable[[pa.Schema], Choic
             return _bare(tail.nrows) if columns == [] else read_orc_rows(tail, path, columns, expression)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
         schema = columns_of(opened)
+        if not schema.names:
+            raise FormatError(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the file has no columns, and so no rows")
         columns, expression = choose(schema)
         if columns == []:
             return _bare(opened.metadata.num_rows)

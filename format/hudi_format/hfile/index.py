@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hudi_format.avro.pieces import constant, fixed_width, joined, lengths_of
+from hudi_format.errors import FormatError, Reason
 from hudi_format.hfile.blocks import HFileBlock, Origin
 
 _LENGTHS = struct.Struct(">ii")
@@ -67,13 +68,15 @@ def encode_entries(rows: pa.LargeBinaryArray, values: pa.LargeBinaryArray) -> pa
     """Many entries of data blocks, one for each row and value.
 
     Raises:
-        ValueError: a row is longer than its length can say.
+        FormatError: LIMIT_EXCEEDED where a row is longer than its length can say.
+
+    Clauses: MT-024.
 
     """
     lengths = lengths_of(rows)
     longest = int(lengths.max(initial=0))
     if longest > _LONGEST_ROW:
-        raise ValueError(f"a key of {longest} bytes is longer than {_LONGEST_ROW}")
+        raise _too_long(longest)
     heads = np.empty(len(rows), np.dtype([("key", ">i4"), ("value", ">i4"), ("row", ">u2")]))
     heads["key"] = lengths + (_ROW_LENGTH.size + len(_KEY_TAIL))
     heads["value"] = lengths_of(values)
@@ -86,12 +89,20 @@ def encode_row(row: bytes) -> bytes:
     """A row behind its length, the form of a key in the native writer's index.
 
     Raises:
-        ValueError: the row is longer than its length can say.
+        FormatError: LIMIT_EXCEEDED where the row is longer than its length can say.
+
+    Clauses: MT-024.
 
     """
     if len(row) > _LONGEST_ROW:
-        raise ValueError(f"a key of {len(row)} bytes is longer than {_LONGEST_ROW}")
+        raise _too_long(len(row))
     return _ROW_LENGTH.pack(len(row)) + row
+
+
+def _too_long(length: int) -> FormatError:
+    message = f"a key of {length} bytes is longer than {_LONGEST_ROW} bytes, the most that an HFile takes"
+    hint = "shorten the record key or the indexed value, or turn the index of it off"
+    return FormatError(Reason.LIMIT_EXCEEDED, "MT-024", "", None, message, hint)
 
 
 def root_entries(block: HFileBlock, count: int, origin: Origin, *, exact: bool) -> tuple[IndexEntry, ...]:

@@ -85,12 +85,12 @@ class LocalStorage:
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
-        with open(self.resolve(path), "rb") as stream:  # noqa: PTH123 - a path object costs as much as a small read
+        with open(self.resolve(path), "rb", opener=_open_at_once) as stream:
             return stream.read()
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset`."""
-        with open(self.resolve(path), "rb") as stream:  # noqa: PTH123 - as in `read`
+        with open(self.resolve(path), "rb", opener=_open_at_once) as stream:
             stream.seek(offset)
             return stream.read(length)
 
@@ -207,6 +207,21 @@ def _kind(place: str) -> int | None:
         return None
     except OSError:
         return 0
+
+
+def _open_at_once(place: str, flags: int) -> int:
+    """The descriptor of a file; a pipe or a device, from which a read may never end, is refused.
+
+    Raises:
+        OSError: EINVAL for a pipe, a socket or a device.
+
+    """
+    found = os.open(place, flags | getattr(os, "O_NONBLOCK", 0))
+    kind = os.fstat(found).st_mode
+    if stat.S_ISREG(kind) or stat.S_ISDIR(kind):
+        return found
+    os.close(found)
+    raise OSError(errno.EINVAL, "a pipe or a device is in the place of a file", place)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
