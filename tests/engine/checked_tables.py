@@ -190,6 +190,16 @@ def edited_rows(path: Path, column: str, value: str | None) -> None:
     path.write_bytes(write_base_file(table, keys["parquet.avro.schema"], extra_keys=keys))
 
 
+def reordered_maps(path: Path, column: str) -> None:
+    """A base file whose maps in a column have their entries the other way round."""
+    opened = pq.ParquetFile(path)
+    table, keys = opened.read(), _footer(opened)
+    place, field = table.schema.get_field_index(column), table.schema.field(column)
+    values = pa.array([one[::-1] for one in table.column(column).to_pylist()], field.type)
+    table = table.set_column(place, field, values)
+    path.write_bytes(write_base_file(table, keys["parquet.avro.schema"], extra_keys=keys))
+
+
 def without_column(path: Path, column: str) -> None:
     """A base file that lacks a column."""
     opened = pq.ParquetFile(path)

@@ -313,6 +313,28 @@ def test_the_definition_names_the_columns_of_today(tmp_path: Path) -> None:
     assert writer.findings() == ()
 
 
+def test_meta_fields_are_indexed_as_the_definition_has_them(tmp_path: Path) -> None:
+    """In version 6 releases of 0.x index all five, 1.x three: a clean of theirs leaves what they do not know of."""
+    writer = Writer(tmp_path, 6, **EVERYTHING)
+    grown(writer)
+    definitions = tmp_path / ".hoodie/.index_defs/index.json"
+    stated = json.loads(definitions.read_text())
+    named = stated["indexDefinitions"]["column_stats"]["sourceFields"]
+    assert len([name for name in named if name.startswith("_hoodie_")]) == 5
+    unknown = {"_hoodie_commit_seqno", "_hoodie_file_name"}
+    stated["indexDefinitions"]["column_stats"]["sourceFields"] = [name for name in named if name not in unknown]
+    definitions.write_text(json.dumps(stated))
+    stat = writer.table.base_file(5000, [row("k8", 1)], group="f5")
+    writer.commit(5000, [stat])
+    of_file = [one for one in contents(opened(writer), "column_stats").values() if one.file_name in stat.path]  # type: ignore[attr-defined]
+    assert {one.column_name for one in of_file if one.column_name.startswith("_hoodie_")} == {
+        "_hoodie_commit_time",
+        "_hoodie_partition_path",
+        "_hoodie_record_key",
+    }
+    assert writer.findings() == ()
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_files_of_tasks_that_ran_twice_do_not_stay(tmp_path: Path, version: int) -> None:
     """Statistics that merge would count twice what two attempts of one task wrote."""

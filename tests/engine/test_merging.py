@@ -180,6 +180,15 @@ def test_floats_are_the_same_bit_for_bit(kind: pa.DataType):
     assert found.to_pylist() == [True, True, True, False, False, False]
 
 
+def test_maps_are_the_same_whatever_the_order_of_their_entries():
+    """A writer in Java may put the entries of a map in another order when it writes a row again."""
+    kind = pa.struct([("tags", pa.list_(pa.map_(pa.string(), pa.map_(pa.string(), pa.int64()))))])
+    left = [{"tags": [[("b", [("y", 1), ("x", 2)]), ("a", None)], None]}, {"tags": [[("a", [("x", 1)])]]}, None]
+    right = [{"tags": [[("a", None), ("b", [("x", 2), ("y", 1)])], None]}, {"tags": [[("a", [("x", 2)])]]}, None]
+    found = same_values(*(pa.chunked_array([pa.array(one, kind)]) for one in (left, right)))
+    assert found.to_pylist() == [True, False, True]
+
+
 def test_a_record_without_key_is_refused():
     data = data_block(tick(1), [{"_hoodie_record_key": None, "ts": 1, "note": None}], AVRO)
     blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]

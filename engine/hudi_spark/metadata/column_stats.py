@@ -152,15 +152,21 @@ def statistics_plan(state: WriterState) -> StatisticsPlan | None:
     if not (state.options.flag("hoodie.metadata.enable") and is_wanted(state)):
         return None
     definitions = read_definitions(state.storage, state.configuration.properties)
-    return plan_of(
-        state, MetadataLayout(state.configuration.version).index_version(Partition.COLUMN_STATS, definitions)
-    )
+    return plan_of(state, definitions)
 
 
-def plan_of(state: WriterState, version: str) -> StatisticsPlan:
-    """The indexed columns of a table, by the write's options and schema."""
+def plan_of(state: WriterState, definitions: Mapping[str, IndexDefinition]) -> StatisticsPlan:
+    """The indexed columns of a table, by the write's options and schema; meta fields as its definition has them.
+
+    Another writer's clean takes away the statistics of the columns that the definition names, and no others.
+
+    Clauses: MT-011, IX-004.
+    """
     options, configuration = state.options, state.configuration
+    version = MetadataLayout(configuration.version).index_version(Partition.COLUMN_STATS, definitions)
     meta = indexed_meta_fields(configuration.version, populated=configuration.populates_meta_fields)
+    if defined := definitions.get(Partition.COLUMN_STATS):
+        meta = tuple(name for name in meta if name in defined.source_fields)
     listed, most = options.names(_COLUMNS), options.number(_MOST_COLUMNS)
     columns = indexed_columns(state.schema.arrow, listed, most, meta_fields=meta, version=version)
     return StatisticsPlan(columns, version)
@@ -273,8 +279,7 @@ def planned(keeping: Keeping) -> StatisticsPlan:
 
     Clauses: MT-011, IX-004.
     """
-    layout = MetadataLayout(keeping.state.configuration.version)
-    return plan_of(keeping.state, layout.index_version(Partition.COLUMN_STATS, keeping.definitions))
+    return plan_of(keeping.state, keeping.definitions)
 
 
 def _statistics_of(written: WrittenFile) -> tuple[ColumnStats, ...]:
@@ -470,8 +475,7 @@ def _known(
 
 
 def _plan(keeping: Keeping) -> StatisticsPlan:
-    layout = MetadataLayout(keeping.state.configuration.version)
-    return plan_of(keeping.state, layout.index_version(Partition.PARTITION_STATS, keeping.definitions))
+    return plan_of(keeping.state, keeping.definitions)
 
 
 def _records(partition: str, statistics: Iterable[ColumnStats]) -> tuple[MetadataRecord, ...]:

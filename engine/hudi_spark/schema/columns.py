@@ -463,8 +463,25 @@ def nullable(kind: pa.DataType) -> pa.DataType:
 
 
 def plain_values(array: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """The values in Python, with dates and times as the numbers that they are: Python's span fewer years."""
-    return list(array.cast(_without_times(array.type)).to_pylist())
+    """The values in Python, dates and times as the numbers that they are: Python's span fewer years.
+
+    Entries of a map are in the order of their keys: a file's order of them states nothing.
+    """
+    found: list[Any] = array.cast(_without_times(array.type)).to_pylist()
+    return [_in_order(one, array.type) for one in found] if pa.types.is_nested(array.type) else found
+
+
+def _in_order(value: Any, kind: pa.DataType) -> Any:
+    """A value whose maps, at any depth, have their entries by key."""
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        return {field.name: _in_order(value[field.name], field.type) for field in kind}
+    if pa.types.is_list(kind):
+        return [_in_order(one, kind.value_type) for one in value]
+    if pa.types.is_map(kind):
+        return sorted(((key, _in_order(one, kind.item_type)) for key, one in value), key=lambda entry: repr(entry[0]))
+    return value
 
 
 def _without_times(kind: pa.DataType) -> pa.DataType:

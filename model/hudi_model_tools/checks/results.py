@@ -203,5 +203,14 @@ def rows_by_commit_time(view: View, planned: Iterable[CompactionOperation], requ
 
 def rows_of(records: Iterable[Record]) -> Rows:
     """Rows by what they say, however often; null says what a column that is not there says."""
-    kept = (sorted((name, repr(value)) for name, value in row.values.items() if value is not None) for row in records)
+    kept = (
+        sorted((name, repr(_by_name(one))) for name, one in row.values.items() if one is not None) for row in records
+    )
     return Counter(tuple(pair for pair in row if pair[0] not in META_FIELDS) for row in kept)
+
+
+def _by_name(value: object) -> object:
+    """A value without the order in which a file has the entries of its maps, which states nothing."""
+    if isinstance(value, dict):
+        return {name: _by_name(value[name]) for name in sorted(value)}
+    return [_by_name(one) for one in value] if isinstance(value, list) else value
