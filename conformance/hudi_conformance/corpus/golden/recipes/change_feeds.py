@@ -200,14 +200,14 @@ def replaced(table: GoldenTable) -> None:
     also=(6, 8),
 )
 def in_logs(table: GoldenTable) -> None:
-    """Updates, late rows and deletes in logs, a compaction with change logs, then an update and an insert."""
+    """Updates, late rows and deletes in logs, a compaction with change logs, then updates, one of equal values."""
     groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
     table.insert(second(1), _short(10, (*KEYS["oslo"], *KEYS["lima"])))
     table.upsert(second(2), [*_short(20, ("r01", "r11")), *_short(5, ("r02",), rider="late")])
     table.upsert(second(3), _short(30, ("r01",)), deletes={("lima", "r13"): 0, ("lima", "nobody"): 0})
     before = _copied(table)
     _log(table, second(4), before, table.compact(second(4), groups))
-    table.upsert(second(5), _short(40, ("r01", "r14")))
+    table.upsert(second(5), [*_short(40, ("r01", "r14")), *_short(10, ("r04",))])
     _add_slices(table)
     table.changes(
         second(1.5),
@@ -233,7 +233,7 @@ def in_logs(table: GoldenTable) -> None:
         None,
         "all",
         "the changes of all writes, none of them twice",
-        "CD-007 CD-002",
+        "CD-007 CD-002 CD-004",
         "services-change-rows last-write-only",
     )
 
@@ -251,11 +251,16 @@ def archived(table: GoldenTable) -> None:
 
 @golden("v9/cow_changes_cleaned", "Changes whose rows were cleaned", _feed("OP_KEY_ONLY"), _FEATURES, also=(6, 8))
 def cleaned(table: GoldenTable) -> None:
-    """The base files before the last write are gone."""
+    """The base files before the last write, which brought one ride more, are gone."""
     _history(table)
-    table.clean(second(4), second(3))
+    table.homes.move("oslo", ["r21"], table.group("oslo", 0))
+    _upsert(table, second(4), _short(40, ("r21",)))
+    table.clean(second(5), second(4))
     table.changes(
         second(1.5), None, "cleaned", "the rows before the second write are gone", "CD-006", "range-answered-in-part"
+    )
+    table.changes(
+        second(3.5), None, "inserted", "an insert has no row before it, and needs none", "CD-003", "change-logs-ignored"
     )
 
 

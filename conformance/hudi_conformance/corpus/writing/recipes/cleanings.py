@@ -194,7 +194,8 @@ def replaced_groups(case: WritingCase) -> None:
     Given a commit, a city overwritten, and one more commit.
     When a clean keeps two commits, which read the old groups still, and a later one keeps the last two.
     Then the first clean has nothing to do; one that keeps the overwrite as its oldest commit leaves the old groups, so
-    that a range up to the write before it is answered; and they are gone after the last.
+    that a range up to the write before it is answered; and they are gone after the last. A deletion of the city counts
+    among the commits; its groups go, too, with a clean that finds nothing else and may look at changes alone.
     """
     case.create()
     first = case.write("insert", fleet(10))
@@ -209,6 +210,12 @@ def replaced_groups(case: WritingCase) -> None:
     case.write("upsert", rides(50, ("r01",)))
     case.run("clean", keeping)
     case.query("read_as_of", instant=second.requested, reject=GONE)
+    case.state()
+    case.write("delete_partition", partitions=["lima"])
+    case.run("clean", keeping)
+    for key in ("x@bergen", "y@bergen"):
+        case.write("insert", rides(60, (key,)))
+        case.run("clean", COMMITS)
     case.state()
 
 

@@ -40,8 +40,10 @@ def the_earlier_request_loses(case: WritingCase) -> None:
     """What counts is who completes first, not who was requested first.
 
     Given rides of two cities.
-    When of two upserts of one ride the one that began later completes first.
-    Then the one that began earlier is refused.
+    When of two upserts of one ride the one that began later completes first; and when of two upserts of another ride
+    one begins before a third write has completed, and the other after it.
+    Then the one that began earlier is refused; of the others the second to complete is, though all that was requested
+    since the third write is its own.
     """
     with_rides(case)
     case.begin("one", "upsert", [ride("r01", 20, rider="one")])
@@ -50,6 +52,13 @@ def the_earlier_request_loses(case: WritingCase) -> None:
     case.stage("one")
     case.commit("two")
     case.commit("one", reject="WRITE_CONFLICT")
+    case.begin("before", "upsert", [ride("r11", 20, rider="before")])
+    case.write("upsert", [ride("r01", 40, rider="three")])
+    case.begin("after", "upsert", [ride("r11", 30, rider="after")])
+    case.stage("before")
+    case.stage("after")
+    case.commit("before")
+    case.commit("after", reject="WRITE_CONFLICT")
     case.state()
 
 
