@@ -33,8 +33,8 @@ def _rows_of(tmp_path: Path, table: str, **params: object) -> list[dict[str, obj
     ],
 )
 def test_a_filter_keeps_the_rows_that_fit_it(tmp_path: Path, condition: object, fits: object):
-    whole = _rows_of(tmp_path / "whole", "v6/cow_without_checksum")
-    kept = _rows_of(tmp_path / "kept", "v6/cow_without_checksum", filter=condition)
+    whole = _rows_of(tmp_path / "whole", "v6/cow_rolled_back_leftover")
+    kept = _rows_of(tmp_path / "kept", "v6/cow_rolled_back_leftover", filter=condition)
     expected = [row["id"] for row in whole if fits(row)]  # type: ignore[operator]
     assert 0 < len(expected) < len(whole)
     assert sorted(row["id"] for row in kept) == sorted(expected)  # type: ignore[type-var]
@@ -48,7 +48,7 @@ def test_what_it_does_not_read_it_says(tmp_path: Path, table: str):
 
 def test_a_function_that_it_lacks_is_reported(tmp_path: Path):
     with pytest.raises(Unsupported, match="filter-function-from_unixtime"):
-        _rows_of(tmp_path, "v6/cow_without_checksum", filter=[["fn", "from_unixtime", "ts"], "=", "x"])
+        _rows_of(tmp_path, "v6/cow_rolled_back_leftover", filter=[["fn", "from_unixtime", "ts"], "=", "x"])
 
 
 @pytest.mark.parametrize(

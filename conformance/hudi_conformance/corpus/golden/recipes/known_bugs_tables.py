@@ -1,7 +1,7 @@
 """Tables on which documented defects of real implementations show; see specs/known-bugs.toml. Timeline to columns."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from hudi_model.actions import Action, CommitMetadata
 from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Schema
@@ -144,16 +144,26 @@ def both_broken(table: GoldenTable) -> None:
     )
 
 
+_OF_OLD: Final = (
+    *("hoodie.table.checksum", "hoodie.database.name", "hoodie.table.base.file.format", "hoodie.populate.meta.fields"),
+    *("hoodie.table.cdc.enabled", "hoodie.partition.metafile.use.base.format"),
+    *("hoodie.datasource.write.drop.partition.columns", "hoodie.datasource.write.hive_style_partitioning"),
+    "hoodie.datasource.write.partitionpath.urlencode",
+)
+"""Properties that tables of old releases do not have, each with a meaning where it is absent."""
+
+
 @golden(
     "v6/cow_without_checksum",
     "Properties from before there were checksums",
-    copy_on_write(6, properties={"hoodie.table.checksum": None}),
+    copy_on_write(6, properties=dict.fromkeys(_OF_OLD)),
 )
 def without_checksum(table: GoldenTable) -> None:
-    """Two commits of a table whose properties hold no checksum."""
+    """Two commits of a table whose properties hold no checksum, and nothing that need not be said."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
-    table.info("table-info", "the table is described", "PR-003", "checksum-demanded")
+    table.info("table-info", "the table is described", "PR-003 PR-005", "checksum-demanded")
+    table.snapshot("snapshot", "the rows are there, with their partition column", "PR-005 PR-003", "checksum-demanded")
 
 
 # Partitions and columns

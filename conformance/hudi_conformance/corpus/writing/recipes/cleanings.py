@@ -191,18 +191,20 @@ def as_planned(case: WritingCase) -> None:
 def replaced_groups(case: WritingCase) -> None:
     """Replaced groups stay whole as long as a retained commit reads them, and then go whole.
 
-    Given a commit, a city overwritten, and one more commit.
-    When a clean keeps two commits, which read the old groups still, and a later one keeps the last two.
-    Then the first clean has nothing to do; one that keeps the overwrite as its oldest commit leaves the old groups, so
-    that a range up to the write before it is answered; and they are gone after the last. A deletion of the city counts
-    among the commits; its groups go, too, with a clean that finds nothing else and may look at changes alone.
+    Given two commits, a city deleted as a partition, another one overwritten, and one more commit.
+    When a clean keeps three commits, which read the old groups still, and later ones keep the last two.
+    Then the first clean has nothing to do, though of the one city nothing is left; one that keeps the overwrite as its
+    oldest commit leaves the groups that it replaced, so that a range up to the write before both is answered; and they
+    are gone after the last. A later deletion of a city counts among the commits; its groups go, too, with a clean that
+    finds nothing else and may look at changes alone.
     """
     case.create()
-    first = case.write("insert", fleet(10))
+    first = case.write("insert", [*fleet(10), ride("r31@bergen", 10)])
     second = case.write("upsert", rides(20, ("r01", "r11")))
+    case.write("delete_partition", partitions=["bergen"])
     case.write("insert_overwrite", rides(30, ("r11", "r12")))
     keeping = {**COMMITS, **ALL_LOOKED_AT}
-    case.schedule("clean", keeping)
+    case.schedule("clean", {**keeping, "hoodie.clean.commits.retained": "3"})
     case.query("read_as_of", instant=second.bound)
     case.write("upsert", rides(40, ("r01",)))
     case.run("clean", keeping)
@@ -213,7 +215,7 @@ def replaced_groups(case: WritingCase) -> None:
     case.state()
     case.write("delete_partition", partitions=["lima"])
     case.run("clean", keeping)
-    for key in ("x@bergen", "y@bergen"):
+    for key in ("x@cusco", "y@cusco"):
         case.write("insert", rides(60, (key,)))
         case.run("clean", COMMITS)
     case.state()

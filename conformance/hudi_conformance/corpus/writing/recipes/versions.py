@@ -59,15 +59,23 @@ def six_to_nine(case: WritingCase) -> None:
     case.shows("VR-007", "upgrade-to-commit-time")
 
 
-@writing("versions/six_to_eight", shapes(versions=(6,)), "VR-004 VR-006 VR-007", "version-stays upgrade-to-commit-time")
+@writing(
+    "versions/six_to_eight",
+    (*shapes(versions=(6,)), *shapes((6,), merge_mode="COMMIT_TIME_ORDERING", label="latest")),
+    "VR-004 VR-006 VR-007",
+    "version-stays",
+)
 def six_to_eight(case: WritingCase) -> None:
     """A table of version 6 becomes one of version 8.
 
-    Given rides in a table of version 6, with changes and a late row.
+    Given rides in a table of version 6, with changes and a late row, also one whose payload class takes the latest.
     When it is upgraded by one step, and written to.
-    Then the rows are the same, its logs are compacted, and the write after it merges as before.
+    Then the rows are the same, its logs are compacted, and the write after it merges as before; but a merge-on-read
+    table of that class, having an ordering field, now merges by it.
     """
     _moved(case, "upgrade", 8)
+    if case.is_mor or not case.shape.label:
+        case.shows("VR-007", "upgrade-to-commit-time")
 
 
 @writing("versions/nine_to_six", shapes(versions=(9,)), "VR-004 VR-006", "version-stays")
