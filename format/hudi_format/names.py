@@ -52,9 +52,9 @@ _NATIVE_LOG = re.compile(
     r"\.(?P<kind>log|deletes|cdc)\.(?P<format>[^./]+)"
 )
 _TIMELINE_FILE = re.compile(r"(?P<first>[^._]+)(?:_(?P<second>[^.]*))?\.(?P<action>[^.]+)(?:\.(?P<state>[^.]+))?")
-# Where a file cannot be put at once, releases write beside it, under its name and a random id, and rename.
 # Bytes of a name that are no UTF-8, as Python has them; a partition may be named in any letters.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+# Where a file cannot be put at once, releases write beside it, under its name and a random id, and rename.
 _UNFINISHED = re.compile(r"\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _MARKER = re.compile(r"(?P<name>.+)\.marker\.(?P<kind>CREATE|MERGE|APPEND)")
 
