@@ -121,6 +121,17 @@ def test_bounds_of_another_kind_say_nothing(kind: pa.DataType, wrapper: str, val
     assert facts_of(_stats(wrapped, wrapped, kind=value_type), kind) == Facts(nulls=False)
 
 
+@pytest.mark.parametrize(("kind", "wrapper"), [(pa.float64(), "Double"), (pa.float32(), "Float")])
+def test_bounds_of_zero_say_nothing_of_floats(kind: pa.DataType, wrapper: str):
+    """Released writers state them of a file with a not-a-number, for which Parquet has no bounds."""
+    zero, one = Wrapped(wrapper, 0.0), Wrapped(wrapper, 1.0)
+    assert facts_of(_stats(zero, zero), kind) == Facts(nulls=False)
+    assert facts_of(_stats(zero, one), kind) == Facts(0.0, 1.0, nulls=False)
+    assert facts_of(_stats(Wrapped("Int", 0), Wrapped("Int", 0)), pa.int32()) == Facts(
+        0, 0, nulls=False, unordered=False
+    )
+
+
 def test_absent_bounds_are_unknown():
     """A text too long for Parquet's statistics was counted as null (apache/hudi issue 18755)."""
     assert facts_of(_stats(None, None, nulls=3), pa.string()) == Facts()

@@ -127,10 +127,15 @@ def facts_of(stats: ColumnStats | None, kind: pa.DataType) -> Facts:
         bare = stats.value_count == 0 or (_always_bounded(kind) and stats.null_count == stats.value_count)
         return Facts(values=False, unordered=False) if bare else UNKNOWN
     least, greatest = _bound(stats.minimum, stats, kind), _bound(stats.maximum, stats, kind)
-    if least is None or greatest is None or least > greatest:
+    if least is None or greatest is None or least > greatest or _stand_for_none(least, greatest, kind):
         return Facts(nulls=stats.null_count > 0)
     # Writers leave not-a-number out of bounds, and out of the count of nulls.
     return Facts(least, greatest, nulls=stats.null_count > 0, unordered=kinds.is_floating(kind))
+
+
+def _stand_for_none(least: Any, greatest: Any, kind: pa.DataType) -> bool:
+    """Whether these are what released writers state where Parquet has no bounds, as of floats with a not-a-number."""
+    return bool(kinds.is_floating(kind) and least == greatest == 0)
 
 
 def _always_bounded(kind: pa.DataType) -> bool:

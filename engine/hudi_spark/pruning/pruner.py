@@ -270,7 +270,9 @@ def by_partition_stats(situation: Situation, slices: Sequence[FileSlice]) -> Sou
     def source(one: FileSlice, column: Column) -> Facts:
         if column.function != "identity" or not situation.speaks_of(one, column):
             return UNKNOWN
-        return facts_of(stats.get(one.partition, {}).get(column.name), situation.kind(column))
+        kind = situation.kind(column)
+        # Of a file with a not-a-number among floats released writers state zero as bounds, which no partition shows.
+        return UNKNOWN if kinds.is_floating(kind) else facts_of(stats.get(one.partition, {}).get(column.name), kind)
 
     return source
 
