@@ -191,8 +191,7 @@ def log_compaction_of_another(table: GoldenTable) -> None:
 def logs_of_version_6(table: GoldenTable) -> None:
     """One log file has blocks of three writes, the second of which a command takes back.
 
-    Archival has passed the first four instants. Another log is named after a base file, whose write has completed later
-    than the compaction of both began: an upgrade takes the times of copied files for those of completion.
+    Archival has passed the first four instants.
     """
     table.insert(second(1), fleet(10))
     group = table.group("oslo", 0)
@@ -203,19 +202,11 @@ def logs_of_version_6(table: GoldenTable) -> None:
     table.append(second(5), {group: [first, failed, RollbackBlock(second(4), second(3)), last]})
     table.upsert(second(7), rides(40, ("r13",)))
     table.forget(second(1))
-    other = table.group("oslo", 1)
-    table.insert(second(8), [ride("r02", 50)], second(12))
-    named = table.log_file(other, second(8), table.data_block(other, second(9), [ride("r02", 60, rider="logged")]))
-    table.finish(second(9), named, "UPSERT", second(13))
-    table.compact(second(10), [other], second(14))
     table.snapshot(
         "snapshot",
         "what the command names is dropped, the rest is read",
         "LF-009 LF-015 LF-021",
         "rollback-ignored blocks-are-of-their-file",
-    )
-    table.slices(
-        "slices", "a log stays with the base file that it is named after", "RD-006 SL-005", "logs-join-newest-slice"
     )
 
 

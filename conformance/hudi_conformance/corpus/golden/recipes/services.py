@@ -74,13 +74,6 @@ def compacted(table: GoldenTable) -> None:
         as_of=second(2.7),
     )
     table.slices("slices", "logs that were compacted belong to the older slice", "RD-004 SL-003", "oldest-base-file")
-    table.slices(
-        "slices-as-of",
-        "what was written later is in no slice",
-        "RD-004 RD-010",
-        "as-of-reads-everything",
-        as_of=second(1.7),
-    )
     table.instants("timeline", "the compaction completed as a commit", "TL-006", "lowest-state-rules")
 
 
