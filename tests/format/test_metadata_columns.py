@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 from format_strategies import TEXT
+from hudi_format.errors import FormatError, Reason
 from hudi_format.hfile.blocks import Codec, Origin
 from hudi_format.hfile.index import encode_entries, encode_entry
 from hudi_format.hfile.reader import open_hfile
@@ -80,8 +81,9 @@ def test_entries_of_columns_are_entries_one_by_one(entries: list[tuple[bytes, by
 
 def test_a_key_too_long_and_keys_that_do_not_rise_are_refused():
     values = pa.array([b"", b""])
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(FormatError, match="longer") as caught:
         write_hfile_columns(pa.array([b"a", b"b" * 2**15]), values)
+    assert caught.value.reason is Reason.LIMIT_EXCEEDED
     for keys in (["a", "a"], ["b", "a"]):
         with pytest.raises(ValueError, match="rise"):
             write_hfile_columns(pa.array(keys), values, codec=Codec.NONE)
