@@ -24,7 +24,7 @@ CRASHES ?= 1/6
 # The part of TLC's runs that `make specs` carries out: they change with the modules alone; `make soak` carries out all.
 RUNS ?= 1/5
 # The part of the writing cases whose files did not change that `make golden` puts to the mutants that they name.
-KILLS ?= 1/3
+KILLS ?= 1/6
 # Tables of tests lie in memory where there is enough: their writers sync every file.
 MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
@@ -63,7 +63,7 @@ format: env
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-golden: env  ## rebuild the model-written golden tables, the index, the generated pages; of unchanged cases that write one in three is put to its mutants
+golden: env  ## rebuild the model-written golden tables, the index, the generated pages; of unchanged cases that write one in six is put to its mutants
 	$(MEMORY) $(CLI) golden build --shard $(KILLS)
 	$(RUN) -m hudi_conformance.verification.trace_cases
 	$(MAKE) pages
