@@ -53,6 +53,12 @@ class ReadContext:
         """Schema of the answer."""
         return pa.schema([pa.field(name, keys.field_type(name, self.schema)) for name in self.output])
 
+    def columns(self, merging: Iterable[str] = ()) -> pa.Schema:
+        """The columns to read: those of the answer, of the filter, and those that merging looks at."""
+        filtering = columns_of(self.row_filter) if self.row_filter is not None else frozenset()
+        wanted = {*keys.columns_of(self.output, self.schema), *filtering, *merging}
+        return pa.schema([field for field in self.schema if field.name in wanted])
+
 
 @dataclass(frozen=True, slots=True)
 class SliceTask:
@@ -240,7 +246,7 @@ def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
 
 
 def _plain_rows(task: SliceTask) -> pa.Table:
-    schema = _columns(task.context, ())
+    schema = task.context.columns()
     return schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
 
 
@@ -250,7 +256,7 @@ def _unmerged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> pa.Tabl
     Clauses: RD-019.
     """
     # A table without columns has no number of rows.
-    schema = _columns(task.context, (RECORD_KEY,))
+    schema = task.context.columns((RECORD_KEY,))
     base = schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
     return concatenate([base, *decode_rows(blocks, schema, task.columns)], schema)
 
@@ -295,14 +301,7 @@ def _merging_columns(context: ReadContext) -> pa.Schema:
         # What a merger looks at is its implementation-defined.
         return context.schema
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
-    return _columns(context, keys.columns_of((*context.keys.columns, *ordering), context.schema))
-
-
-def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
-    """The columns to read: those of the answer, of the filter, and those that merging looks at."""
-    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    wanted = {*keys.columns_of(context.output, context.schema), *filtering, *merging}
-    return pa.schema([field for field in context.schema if field.name in wanted])
+    return context.columns(keys.columns_of((*context.keys.columns, *ordering), context.schema))
 
 
 def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -> pa.Table:
@@ -327,7 +326,7 @@ def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:
     """
     context = task.context
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
-    needed = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
+    needed = context.columns(keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
     rows = read_base_rows(context.storage, task.base_file or "", needed, task.columns, lambda _: None)
     found = {name: rows.column(name) for name in needed.names}
     columns = [found.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]

@@ -21,13 +21,11 @@ from hudi_format.base.files import base_file_footer
 from hudi_format.storage import LocalStorage, Storage
 
 from hudi_spark.errors import HudiError, Reason, SkippedBytes, UnsupportedFeature, boundary, to_text
-from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
-from hudi_spark.merge import keys
+from hudi_spark.filters import And, Comparison, Filter, Not, Or, function_of, grammar, value_of
 from hudi_spark.read import (
     AnyPlan,
     ChangeTask,
     Plan,
-    ReadContext,
     SliceRows,
     SliceTask,
     bytes_to_read,
@@ -373,7 +371,7 @@ def _with_one_column(plan: Plan) -> Plan:
 
 def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: Storage) -> "DataFrame":
     """Spark's own scan over the base files, with the table's schema, so that it prunes columns and pushes filters."""
-    needed = _needed(plan.context)
+    needed = plan.context.columns()
     schema = spark_schema(wire_schema(needed))
     paths = [f"file:{storage.resolve(task.base_file or '')}" for task in tasks]
     if paths:
@@ -391,13 +389,6 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         return frame
     names = frozenset(needed.names)
     return frame.select(*(_field(name, names) for name in plan.context.output))
-
-
-def _needed(context: ReadContext) -> pa.Schema:
-    """The columns that an answer and its filter look at, as the table has them."""
-    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    wanted = {*keys.columns_of(context.output, context.schema), *filtering}
-    return pa.schema([field for field in context.schema if field.name in wanted])
 
 
 # Above so many paths Spark looks at each in a task, which takes fifty times as long as looking at it does.
@@ -566,7 +557,7 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     Spark's Parquet reader neither widens columns nor knows times of day, it finds columns by name and in any case of
     letters, and for an object store it would need a file system and credentials of its own.
     """
-    wanted = _needed(plan.context)
+    wanted = plan.context.columns()
     timeless = not any(contains_time(field.type) for field in wanted)
     known: dict[str, bool] = {}
     scanned: list[SliceTask] = []
