@@ -73,6 +73,11 @@ class Reason(StrEnum):
     STORAGE_FAILED = "STORAGE_FAILED"
 
 
+def printable(text: str) -> str:
+    """A text that can be printed and logged, whatever bytes that are no text the names of files in it have."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 class HudiError(Exception):
     """A refused table or request: reason, clause, file, offset, what was found and what to do.
 
@@ -102,9 +107,7 @@ class HudiError(Exception):
         place = f" in {self.place}" if self.place else ""
         byte = "" if self.offset is None else f" at byte {self.offset}"
         hint = f"; {self.hint}" if self.hint else ""
-        # Paths may have bytes that are no text; an error can be printed and logged all the same.
-        whole = f"{self.reason}{place}{byte}: {self.message} ({self.clause}){hint}"
-        return whole.encode(errors="backslashreplace").decode()
+        return printable(f"{self.reason}{place}{byte}: {self.message} ({self.clause}){hint}")
 
 
 class StorageFailedError(HudiError, OSError):
@@ -197,7 +200,7 @@ def typed_errors() -> Iterator[None]:
 
 
 @contextmanager
-def in_files_of(table: str) -> Iterator[None]:
+def in_files_of(table: object) -> Iterator[None]:
     """What is refused inside is in files of `table`, where that is not the table that a public function was given.
 
     Such is the metadata table inside of another.
@@ -206,7 +209,7 @@ def in_files_of(table: str) -> Iterator[None]:
         with typed_errors():
             yield
     except HudiError as error:
-        error.table = error.table or table
+        error.table = error.table or _whole(table)
         raise
 
 
@@ -218,10 +221,9 @@ def boundary(table: object = "") -> Iterator[None]:
     begin anew where a file has vanished, and writers look whether an effect took place.
     """
     try:
-        with typed_errors():
+        with in_files_of(table):
             yield
-    except HudiError as error:
-        error.table = error.table or _whole(table)
+    except HudiError:  # also one that is an error of the storage, which is not converted again
         raise
     except OSError as error:
         raise _storage_failure(error, _whole(table)) from error

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
 
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, printable
 
 _Value = TypeVar("_Value")
 
@@ -43,9 +43,7 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        # Names of files may have bytes that are no text; a violation can be printed all the same.
-        whole = f"{self.severity:<7} {self.clause}  {self.where}: {self.message}"
-        return whole.encode(errors="backslashreplace").decode()
+        return printable(f"{self.severity:<7} {self.clause}  {self.where}: {self.message}")
 
 
 @dataclass(slots=True)
@@ -93,11 +91,7 @@ class Violations:
 
     def rows(self) -> pa.Table:
         """All of them, as a task returns them."""
-        # Names of files may have bytes that are no text.
-        columns = [
-            [getattr(one, name).encode(errors="backslashreplace").decode() for one in self.all()]
-            for name in FOUND.names
-        ]
+        columns = [[printable(getattr(one, name)) for one in self.all()] for name in FOUND.names]
         return pa.table([pa.array(column, pa.string()) for column in columns], schema=FOUND)
 
     def all(self) -> tuple[Violation, ...]:
