@@ -369,7 +369,7 @@ class PartitionStatistics:
         """
         groups = keeping.state.options.number(_PARTITION_STATS_GROUPS)
         file_ids = tuple(metadata_file_id(partition, group) for group in range(groups))
-        plan = _plan(keeping)
+        plan = planned(keeping)
         tasks = sorted(names_of_slices(keeping.state.slices).items())
         facts = FileFacts(keeping.storage, plan.columns, plan.version)
         work = partial(_partition_entries, facts=facts, file_ids=file_ids, version=keeping.state.configuration.version)
@@ -382,7 +382,7 @@ class PartitionStatistics:
         Clauses: MT-005, MT-014.
         """
         del partition
-        plan = _plan(keeping)
+        plan = planned(keeping)
         after = files_after(keeping.state, write)
         by_file = written_statistics(keeping, write, plan)
         known = _known(keeping, plan, ((within, name) for within, names in after.items() for name in names), by_file)
@@ -472,10 +472,6 @@ def _known(
         older = [file for file in files if file not in known]
         known |= keeping.metadata.column_stats([one.name for one in plan.columns], older)
     return known
-
-
-def _plan(keeping: Keeping) -> StatisticsPlan:
-    return plan_of(keeping.state, keeping.definitions)
 
 
 def _records(partition: str, statistics: Iterable[ColumnStats]) -> tuple[MetadataRecord, ...]:
