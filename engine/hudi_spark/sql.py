@@ -77,13 +77,14 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     first, _, _ = text.lstrip(" \t\r\n(").partition(" ")
     if first.upper() in {"SET", "RESET"}:
         return spark.sql(text)
+    tables = SessionTables(spark)
     if first.upper() == "CALL":
-        return call_procedure(spark, text, SessionTables(spark).named_by_text)
-    indexed = index_statement(SessionTables(spark), text)
+        return call_procedure(spark, text, tables.named_by_text)
+    indexed = index_statement(tables, text)
     if indexed is not None:
         return indexed
     exp = expressions()
-    session = _Session(SessionTables(spark))
+    session = _Session(tables)
     listed = _SHOW_PARTITIONS.match(text)
     if listed is not None:
         # The rest has the form that TRUNCATE TABLE has, which sqlglot parses.
@@ -247,9 +248,7 @@ class _Session:
         """The rows leave the table, or those of the partitions that have the values; earlier states stay readable."""
         target, fixed = self._emptied(tree)
         if fixed:
-            paths = self._paths(target, fixed)
-            outcome = target.table.delete_partitions(paths) if paths else None
-            return self._done(target, outcome, "DELETE_PARTITION")
+            return self._delete(target, self._paths(target, fixed))
         return self._done(target, target.table.insert_overwrite_table(target.table.snapshot().limit(0)))
 
     def partitions(self, tree: Any) -> "DataFrame":
@@ -266,16 +265,12 @@ class _Session:
         if len(tree.expressions) != 1:
             raise unsupported("several tables in one statement", "give one statement for each")
         target = self._tables.target(tree.expressions[0])
-        fixed = _fixed_partitions(tree.args.get("partition"), target)
-        if any(value is None for value in fixed.values()):
-            raise refusal("PARTITION names a column without a value", "give column = value")
-        return target, fixed
+        return target, _valued_partitions(tree.args.get("partition"), target, "PARTITION names a column")
 
     def describe(self, tree: Any) -> "DataFrame":
         """The columns, as SELECT * has them, with types and comments; those of partitions; EXTENDED: where it lies."""
         exp = expressions()
-        named = self._tables.named(tree.this) if isinstance(tree.this, exp.Table) else None
-        if named is None:
+        if not isinstance(tree.this, exp.Table) or self._tables.named(tree.this) is None:
             return self.spark.sql(tree.sql(DIALECT))
         _refuse_further(tree, {"kind", "style"}, "give DESCRIBE TABLE, or DESCRIBE TABLE EXTENDED")
         style = tree.args.get("style") or ""
@@ -290,7 +285,7 @@ class _Session:
             found += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
             found += [rows[name] for name in target.columns if name in target.partitions]
         if style:
-            stated = {"Name": named.name or info.name, "Location": named.path, "Provider": "hudi"}
+            stated = {"Name": target.named.name or info.name, "Location": target.named.path, "Provider": "hudi"}
             found += [("", "", ""), ("# Detailed Table Information", "", ""), *((k, v, "") for k, v in stated.items())]
         return self.spark.createDataFrame(found, "col_name string, data_type string, comment string")
 
@@ -300,10 +295,11 @@ class _Session:
         paths: list[str] = []
         for action in actions:
             for one in action.expressions:
-                fixed = _fixed_partitions(one, target)
-                if any(value is None for value in fixed.values()):
-                    raise refusal("DROP PARTITION names a partition without a value", "give column = value")
-                paths += self._paths(target, fixed)
+                paths += self._paths(target, _valued_partitions(one, target, "DROP PARTITION names a partition"))
+        return self._delete(target, paths)
+
+    def _delete(self, target: Target, paths: Sequence[str]) -> "DataFrame":
+        """The partitions of these paths are deleted; no action where there are none."""
         outcome = target.table.delete_partitions(paths) if paths else None
         return self._done(target, outcome, "DELETE_PARTITION")
 
@@ -587,6 +583,14 @@ def _fixed_partitions(node: Any, target: Target) -> dict[str, Any]:
             known = ", ".join(target.partitions) or "none"
             raise refusal(f"{name!r} is no partition column", f"the table's are: {known}")
         found[name] = value
+    return found
+
+
+def _valued_partitions(node: Any, target: Target, what: str) -> dict[str, Any]:
+    """The columns of a PARTITION clause and their literals, of which none may be left out."""
+    found = _fixed_partitions(node, target)
+    if None in found.values():
+        raise refusal(f"{what} without a value", "give column = value")
     return found
 
 
