@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hudi_conformance.interop.lock_servers import Server, free_port, running
+from hudi_conformance.interop.lock_servers import free_port, running
+from object_endpoint import BUCKET, Endpoint
 
 _ONE_AT_A_TIME = """
 from moto.server import DomainDispatcherApplication, create_backend_app
@@ -29,8 +30,8 @@ run_simple("127.0.0.1", {port}, conditional, threaded=False)
 
 
 @contextmanager
-def aws(folder: Path) -> Iterator[Server]:
-    """What moto plays of S3, one request at a time; it ends with the block.
+def aws(folder: Path) -> Iterator[Endpoint]:
+    """What moto plays of S3, one request at a time, with one bucket; it ends with the block.
 
     moto looks whether a condition holds and then writes: with a thread for each request, as its own command runs it,
     two clients that race both put an object "if absent". It does not know the condition `If-Match`: that is added here.
@@ -39,4 +40,6 @@ def aws(folder: Path) -> Iterator[Server]:
     port = free_port()
     command = [sys.executable, "-c", _ONE_AT_A_TIME.format(port=port)]
     with running(command, folder / "moto.log", port) as server:
-        yield server
+        found = Endpoint(server.url)
+        found.send("PUT", BUCKET)
+        yield found

@@ -13,7 +13,7 @@ from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, read_arrow
 from hudi_spark.testing import Effects, SystemClock, WriteRequest, is_alive, resolve
 from lock_processes import Task, writing
-from object_endpoint import BUCKET, Endpoint, upload
+from object_endpoint import BUCKET, upload
 from s3_server import aws
 from written_tables import Written, rows
 
@@ -285,9 +285,7 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     """The storage-based lock on S3: both commit, whatever they conflict in."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     table = new_table(tmp_path)
-    with aws(tmp_path) as server:
-        there = Endpoint(server.url)
-        there.send("PUT", BUCKET)
+    with aws(tmp_path) as there:
         base = f"s3a://{BUCKET}/table"
         upload(table.path, open_storage(base, there.options))
         lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"}

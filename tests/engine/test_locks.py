@@ -45,11 +45,9 @@ STORAGE = {f"{PREFIX}provider": "org.apache.hudi.client.transaction.lock.Storage
 @pytest.fixture(scope="module")
 def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
     """An endpoint that plays S3."""
-    with pytest.MonkeyPatch.context() as patched, aws(tmp_path_factory.mktemp("aws")) as server:
+    with pytest.MonkeyPatch.context() as patched, aws(tmp_path_factory.mktemp("aws")) as found:
         patched.setenv("AWS_ACCESS_KEY_ID", "key")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        found = Endpoint(server.url)
-        found.send("PUT", BUCKET)
         yield found
 
 

@@ -99,9 +99,7 @@ def test_a_path_that_leaves_the_table_is_refused(storage: Storage, path: str):
 @pytest.fixture
 def one_at_a_time(tmp_path: Path) -> Iterator[Endpoint]:
     """An endpoint that looks and writes in one step, as S3 does."""
-    with aws(tmp_path / "aws") as server:
-        found = Endpoint(server.url)
-        found.send("PUT", BUCKET)
+    with aws(tmp_path / "aws") as found:
         yield found
 
 
