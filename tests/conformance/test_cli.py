@@ -35,9 +35,10 @@ def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
     return ran
 
 
-@pytest.mark.parametrize("place", ["/nonexistent/timeline.svg", "/proc/timeline.svg"])
-def test_what_the_system_refuses_is_one_line(run: Run, place: str):
+@pytest.mark.parametrize("folder", ["missing", "/proc"])
+def test_what_the_system_refuses_is_one_line(run: Run, tmp_path: Path, folder: str):
     """A picture that cannot be written: the path, and exit code 2."""
+    place = str(tmp_path / folder / "timeline.svg")
     ended = run("timeline", str(TABLE), "--svg", place)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1

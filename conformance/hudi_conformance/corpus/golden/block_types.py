@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyroaring
+from hudi_format.avro.files import read_container, write_container
 from hudi_format.avro.schemas import record_schema
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
 from hudi_format.log.content import decode_avro_arrow, decode_avro_records
@@ -29,7 +30,10 @@ def as_parquet_blocks(name: str, **form: Any) -> Damage:
 
 
 def in_another_form(name: str, row_group_size: int = 100, **form: Any) -> Damage:
-    """Write a base file with other encodings, types of the format or packing; its rows and footer keys stay."""
+    """Write a base file with other encodings, types of the format or packing; its rows and footer keys stay.
+
+    The commits that name the file state its new size.
+    """
 
     def edit(table: Path) -> None:
         path, sink = table / name, io.BytesIO()
@@ -40,8 +44,19 @@ def in_another_form(name: str, row_group_size: int = 100, **form: Any) -> Damage
             writer.write_table(rows, row_group_size)
             writer.add_key_value_metadata(dict(sorted(keys.items())))
         path.write_bytes(sink.getvalue())
+        for commit in table.glob(".hoodie/timeline/*_*commit"):
+            _restate_size(commit, name, len(sink.getvalue()))
 
     return edit
+
+
+def _restate_size(commit: Path, name: str, size: int) -> None:
+    schema, (record,) = read_container(commit.read_bytes(), commit.name)
+    for stats in record["partitionToWriteStats"].values():
+        for stat in stats:
+            if stat["path"] == name:
+                stat.update(fileSizeInBytes=size, totalWriteBytes=size)
+    commit.write_bytes(write_container(schema, [record]))
 
 
 def with_positions(name: str, base_instant: str, positions: Sequence[int]) -> Damage:

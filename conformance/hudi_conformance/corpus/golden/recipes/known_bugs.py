@@ -37,7 +37,7 @@ def rolled_back_later(table: GoldenTable) -> None:
     """
     _fails_and_is_undone(table, torn=False)
     group, early, late = table.home(ride("r01", 0)), second(7), second(8)
-    blocks = [table.data_block(group, at, [ride(key, 40)]) for at, key in ((late, "r03"), (early, "r02"))]
+    blocks = [table.data_block(group, at, [ride(key, 40)]) for at, key in ((late, "r03"), (early, "r01"))]
     written = table.log_file(group, late, *blocks)
     table.finish(late, written, "UPSERT")
     table.begin(table.data_action, early)
