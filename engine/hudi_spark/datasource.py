@@ -19,6 +19,7 @@ from hudi_format.table.table_properties import holds_table
 
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import HudiError, Reason, boundary
+from hudi_spark.keys import RECORD_KEY
 from hudi_spark.options import STORAGE_PREFIX, refusal, resolve, settled, the_catalogue
 from hudi_spark.read import Executor
 from hudi_spark.services.inline import InlineServices
@@ -83,8 +84,8 @@ def save(
     """What `frame.write.format("hudi").options(**options).mode(mode).save(path)` writes, as one action.
 
     The first call makes the table, of the type, key, partition and ordering fields that the options name.
-    `mode`: `append` writes by `hoodie.datasource.write.operation` (upsert by default, insert for a table without
-    record key); `overwrite` puts the rows in place of all that the table holds, whose history stays;
+    `mode`: `append` writes by `hoodie.datasource.write.operation` (upsert by default; insert for a table without
+    record key, but for rows that bring their `_hoodie_record_key`); `overwrite` puts the rows in place of all that the table holds, whose history stays;
     `error` and `errorifexists` refuse a table that has commits; `ignore` leaves one alone, and answers None.
     Options of catalogues and of metrics are named in one warning and have no effect.
 
@@ -136,7 +137,7 @@ class WritingDoor:
         if has_commits and chosen != "overwrite":
             message, hint = f"there is a table in {self.storage.base}", "say mode append, overwrite or ignore"
             raise HudiError(Reason.CONFIG_INVALID, "OW-031", message, hint=hint)
-        operation = self._operation(replaces=has_commits)
+        operation = self._operation(schema, replaces=has_commits)
         # The options name the partitions of a deletion.
         request = WriteRequest(operation, None if operation == "delete_partition" else rows)
         writer = TableWriter(self.storage, self.executor, self.given.configs, lifecycle=InlineServices())
@@ -153,13 +154,14 @@ class WritingDoor:
             configuration, active = load_table(self.storage)
             return len(full_timeline(self.storage, configuration, active).instants) > 0
 
-    def _operation(self, *, replaces: bool) -> str:
-        """The one that the options name, and what the mode and the table make of none."""
+    def _operation(self, schema: pa.Schema, *, replaces: bool) -> str:
+        """The one that the options name, and what the mode, the table and the rows' columns make of none."""
         named = self.given.operation
         if replaces and not named.startswith("insert_overwrite"):
             return "insert_overwrite_table"
         with boundary(self.storage.base):
-            return named or ("upsert" if load_configuration(self.storage).record_key else "insert")
+            has_keys = load_configuration(self.storage).record_key or RECORD_KEY in schema.names
+            return named or ("upsert" if has_keys else "insert")
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,19 @@ def test_rows_without_a_key_are_inserted(spark: Any, tmp_path: Path):
     assert load(spark, tmp_path / "table").count() == 4
 
 
+def test_stored_rows_without_a_key_are_updated_and_deleted(spark: Any, tmp_path: Path):
+    """As in Apache Hudi 1.1.1, rows that were read from the table bring the key that it generated for them."""
+    path, options = tmp_path / "table", {"hoodie.table.name": "trips"}
+    save(frame(spark, range(2), 1.0), path, options)
+    stored = load(spark, path).where("id = 1")
+    written = save(stored.withColumn("fare", stored.fare + 1), path, options, "append")
+    assert written is not None
+    assert written.operation == "UPSERT"
+    assert sorted(read_arrow(path, columns=["id", "fare"]).to_pydict()["fare"]) == [1.0, 2.0]
+    save(load(spark, path).where("id = 0"), path, {**options, "hoodie.datasource.write.operation": "delete"}, "append")
+    assert read_arrow(path, columns=["id"]).to_pydict() == {"id": [1]}
+
+
 def test_work_of_other_programs_is_named_once_and_left(spark: Any, tmp_path: Path):
     options = {**OPTIONS, "hoodie.datasource.hive_sync.enable": True, "hoodie.metrics.on": "true"}
     with pytest.warns(ServiceWarning, match=r"hoodie\.datasource\.hive_sync\.enable, hoodie\.metrics\.on") as caught:

@@ -332,6 +332,24 @@ def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: P
     assert sorted(read_arrow(tmp_path).column("id").to_pylist()) == ["k0", "k0", "k2", "k2", "k3", "k3"]
 
 
+@pytest.mark.parametrize("operation", ["insert", "bulk_insert", "insert_overwrite"])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_stored_row_that_is_inserted_again_gets_a_new_generated_key(
+    tmp_path: Path, table_type: str, operation: str
+):
+    """Two rows of one key would be updated and deleted together (DM-001); Apache Hudi 1.1.1 generates new ones too."""
+    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
+    create_arrow(tmp_path, definition)
+    write_arrow(tmp_path, rows(range(4)), "insert")
+    stored = read_arrow(tmp_path, meta_columns=True)
+    write_arrow(tmp_path, stored, operation)
+    before = stored.column("_hoodie_record_key").to_pylist()
+    after = read_arrow(tmp_path, meta_columns=True).column("_hoodie_record_key").to_pylist()
+    stay = [] if operation == "insert_overwrite" else before
+    assert len(after) == len({*after}) == len(stay) + 4
+    assert {*after} & {*before} == {*stay}
+
+
 @pytest.mark.parametrize("operation", ["upsert", "delete"])
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_row_without_the_key_that_its_table_generated_is_refused(tmp_path: Path, table_type: str, operation: str):

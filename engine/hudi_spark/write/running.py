@@ -233,10 +233,8 @@ class _Staging:
         return from_rows(written), replaced
 
     def _keyed(self, rows: Flow) -> Flow:
-        generator = key_generator_of(self._state)
-        keying = Keying(
-            self._context.schema_of_rows(self._state.schema), generator, self._context.requested, self._deletes
-        )
+        schema, generator = self._context.schema_of_rows(self._state.schema), key_generator_of(self._state)
+        keying = Keying(schema, generator, self._context.requested, self._operation.tags, self._deletes)
         return rows.map(keying, keying.keyed_schema)
 
     def _combined(self, keyed: Flow) -> Flow:

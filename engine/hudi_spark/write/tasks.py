@@ -87,14 +87,16 @@ _PART_BITS: Final = 40
 class Keying:
     """Incoming rows in the table's columns, with their keys and partition paths.
 
-    `deletes`: the column that is true where a row removes its key; empty for none.
+    `tags`: whether keys are looked up, so that stored rows keep a key that was generated. `deletes`: the column that is
+    true where a row removes its key; empty for none.
 
-    Clauses: DM-002, OW-019.
+    Clauses: DM-002, DM-030, OW-019.
     """
 
     schema: WriterSchema
     generator: KeyGenerator
     requested: str
+    tags: bool
     deletes: str = ""
 
     @property
@@ -108,7 +110,8 @@ class Keying:
         # The text of a value follows from the type of its column in the table, whatever type the rows came in.
         source = _with_further(brought, rows)
         # Stored rows of a table whose keys are generated bring the one that they got; what a merge inserts has none.
-        stored = rows.column(RECORD_KEY) if self.generator.rule is None and RECORD_KEY in rows.column_names else None
+        keeps = self.tags and self.generator.rule is None and RECORD_KEY in rows.column_names
+        stored = rows.column(RECORD_KEY) if keeps else None
         if stored is not None and not self.deletes:
             keys = brought_keys(stored)
         else:
