@@ -97,6 +97,7 @@ def test_other_table_versions_are_refused(tmp_path: Path, version: int):
         ({"configs": {"hoodie.keygen.timebased.timestamp.type": "SCALAR"}}, "the key generator is SIMPLE"),
         ({"configs": {"hoodie.table.keygenerator.type": "COMPLEX", "hoodie.table.keygenerator.class":
             "org.apache.hudi.keygen.SimpleKeyGenerator"}}, "by type and"),
+        ({"record_key": (), "configs": {"hoodie.populate.meta.fields": "false"}}, "without meta fields it stores none"),
         ({"partition_by": ("part:TWICE",)}, "field:SIMPLE or field:TIMESTAMP"),
         ({"merge_mode": "COMMIT_TIME_ORDERING", "configs": {PAYLOAD: MODELS + "DefaultHoodieRecordPayload"}},
          "no one way of merging"),

@@ -406,6 +406,7 @@ def _marker(table: SettledTable, payload: str) -> dict[str, str]:
     return {PROPERTY + key: value for key, value in pair.items()}
 
 
+_META_FIELDS: Final = "hoodie.populate.meta.fields"
 _CDC: Final = "hoodie.table.cdc.enabled"
 _CDC_MODE: Final = "hoodie.table.cdc.supplemental.logging.mode"
 _GENERATOR_CLASS: Final = "hoodie.datasource.write.keygenerator.class"
@@ -442,7 +443,7 @@ def table_properties(table: SettledTable) -> dict[str, str]:
         "hoodie.table.version": str(table.version),
         "hoodie.table.create.schema": schema_text(table.avro),
         "hoodie.table.base.file.format": "PARQUET",
-        "hoodie.populate.meta.fields": table.options.values.get("hoodie.populate.meta.fields", "true"),
+        _META_FIELDS: table.options.values.get(_META_FIELDS, "true"),
         "hoodie.table.timeline.timezone": table.given("hoodie.table.timeline.timezone") or "LOCAL",
         **{key: table.flag(key) for key in _FLAGS},
         **({_SLASHED: "true"} if table.flag(_SLASHED) == "true" else {}),
@@ -481,7 +482,11 @@ def _layout(table: SettledTable) -> dict[str, str]:
 
 
 def _keys(table: SettledTable) -> dict[str, str]:
-    """Clauses: DM-030, DM-033, PR-021."""
+    """Clauses: DM-002, DM-030, DM-033, PR-021."""
+    if not table.record_key and table.options.values.get(_META_FIELDS) == "false":
+        message = "a table without record key fields generates its keys, and without meta fields it stores none"
+        hint = f"name the record key fields, or leave {_META_FIELDS} out"
+        raise HudiError(Reason.CONFIG_INVALID, "DM-002", message, hint=hint)
     name = _generator(table)
     kind = generator_kind(name, table.record_key, table.partition_by)
     refuse_misfit(kind, table.record_key, table.partition_by)
