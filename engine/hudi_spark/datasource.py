@@ -85,8 +85,9 @@ def save(
 
     The first call makes the table, of the type, key, partition and ordering fields that the options name.
     `mode`: `append` writes by `hoodie.datasource.write.operation` (upsert by default; insert for a table without
-    record key, but for rows that bring their `_hoodie_record_key`); `overwrite` puts the rows in place of all that the table holds, whose history stays;
-    `error` and `errorifexists` refuse a table that has commits; `ignore` leaves one alone, and answers None.
+    record key, but for rows that bring their `_hoodie_record_key`); `overwrite` puts the rows in place of all that the
+    table holds, whose history stays; `error` and `errorifexists` refuse a table that has commits; `ignore` leaves one
+    alone, and answers None.
     Options of catalogues and of metrics are named in one warning and have no effect.
 
     Raises:

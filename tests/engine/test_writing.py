@@ -334,9 +334,7 @@ def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: P
 
 @pytest.mark.parametrize("operation", ["insert", "bulk_insert", "insert_overwrite"])
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_a_stored_row_that_is_inserted_again_gets_a_new_generated_key(
-    tmp_path: Path, table_type: str, operation: str
-):
+def test_a_stored_row_that_is_inserted_again_gets_a_new_generated_key(tmp_path: Path, table_type: str, operation: str):
     """Two rows of one key would be updated and deleted together (DM-001); Apache Hudi 1.1.1 generates new ones too."""
     definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
     create_arrow(tmp_path, definition)
