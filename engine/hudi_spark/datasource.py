@@ -108,7 +108,9 @@ def save(
     check_session(spark)
     use_same_python(spark)
     door = WritingDoor(session_storage(spark, path, given.storage), OnSpark.of(spark), given)
-    return door.write(frame, arrow_schema(frame.schema), mode)
+    with boundary(door.storage.base):
+        columns = arrow_schema(frame.schema)
+    return door.write(frame, columns, mode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,16 @@ def test_what_would_change_the_rows_is_honoured_or_refused(
     assert caught.value.reason == "CONFIG_INVALID"
 
 
+@pytest.mark.parametrize("column", ["interval '1' year", "array()", "null", "map(1, 2)", "struct(1 a, array() b)"])
+def test_a_column_of_a_type_that_no_table_holds_is_named(spark: Any, tmp_path: Path, column: str):
+    """Also where Spark itself has no way to Arrow for it."""
+    rows = frame(spark, range(1), 1.0).selectExpr("*", f"{column} further")
+    with pytest.raises(HudiError, match=r"table: column 'further.*(cast|leave)") as caught:
+        save(rows, tmp_path / "table", OPTIONS)
+    assert caught.value.reason == "SCHEMA_INCOMPATIBLE"
+    assert not (tmp_path / "table").exists()
+
+
 def test_logs_are_left_unmerged_on_request(spark: Any, tmp_path: Path):
     for fare in (1.0, 2.0):
         save(frame(spark, range(3), fare), tmp_path / "table", OPTIONS, "append")

@@ -98,12 +98,28 @@ def spark_schema(schema: pa.Schema) -> "StructType":
 
 
 def arrow_schema(schema: "StructType") -> pa.Schema:
-    """The Arrow schema of a DataFrame; its timestamps are moments, whatever the session's time zone."""
+    """The Arrow schema of a DataFrame; its timestamps are moments, whatever the session's time zone.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE for a column of a type that Arrow lacks.
+
+    Clauses: DM-003.
+
+    """
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+    from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
     # Spark 4.3 asks for the zone that earlier releases have set by themselves.
     zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
-    return to_arrow_schema(schema, **zone)
+    fields = []
+    for column in schema:
+        try:
+            fields.append(to_arrow_schema(StructType([column]), **zone).field(0))
+        except (TypeError, ValueError) as error:
+            message = f"column {column.name!r} is {column.dataType.simpleString()}, which a table cannot hold"
+            hint = "cast it to a type that Avro has, or leave it out"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint=hint) from error
+    return pa.schema(fields)
 
 
 def spark_type(kind: pa.DataType) -> "DataType":
