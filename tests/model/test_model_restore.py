@@ -54,7 +54,7 @@ def test_a_savepoint_names_the_files_that_a_snapshot_as_of_it_reads(version: int
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_a_savepoint_keeps_the_file_of_a_write_that_overlaps_the_saved_one(version: int) -> None:
-    """From version 8 on a restore leaves what completed before the saved write, earlier what was requested before it."""
+    """From version 8 on a restore leaves what completed before the saved write, else what was requested before it."""
     first, second, third = base(1, ONE), base(2, TWO), base(3, THREE, file_id="f2")
     writes = [commit(1, first, version=version), commit(2, second, completed=7, version=version)]
     writes.append(commit(3, third, version=version))
