@@ -70,7 +70,7 @@ def version_of_record(record: Record, key: str, rule: MergeRule, *, partial: boo
     """
     ordering = ordering_of(record.values, rule)
     if not is_marked_deleted(record, rule):
-        return Version(key, record, ordering, partial)
+        return Version(key, record, None if partial and None in (ordering or ()) else ordering, partial)
     return Version(key, None, None if rule.payload and rule.delete_field is None else ordering)
 
 
@@ -123,12 +123,12 @@ def is_marked_deleted(record: Record, rule: MergeRule) -> bool:
 
 
 def ordering_of(values: Mapping[str, Value], rule: MergeRule) -> tuple[Value, ...] | None:
-    """A row's ordering values; None where there are no ordering fields, or one of them is null.
+    """A row's ordering values; None where there are no ordering fields, or all of them are null.
 
     Clauses: MG-007, MG-011, PL-008.
     """
     found = tuple(value_at(values, name) for name in rule.ordering)
-    if not found or None in found:
+    if all(one is None for one in found):
         return None
     return binlog_position(found[0]) if rule.ordering == ("_event_seq",) and rule.payload else found
 
@@ -143,9 +143,9 @@ def binlog_position(sequence: Value) -> tuple[Value, ...] | None:
 
 
 def is_greater(left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
-    """Whether ordering values are greater than others, field by field; values of two kinds do not compare.
+    """Whether ordering values are greater than others, field by field; null and other values do not compare.
 
-    Clauses: MG-004, MG-007.
+    Clauses: MG-004, MG-007, MG-011.
     """
     try:
         return [comparable(value) for value in left] > [comparable(value) for value in right]

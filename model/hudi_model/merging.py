@@ -87,7 +87,8 @@ def completed(rule: MergeRule, winner: Version, loser: Version) -> Version:
         return winner
     taken = {name: value for name, value in loser.record.values.items() if not sets_column(rule, winner, name)}
     record = Record({**winner.record.values, **taken})
-    ordering = winner.ordering or ordering_of(record.values, rule)
+    own = winner.ordering
+    ordering = ordering_of(record.values, rule) if own is None or None in own else own
     return Version(winner.key, record, ordering, winner.partial and loser.partial) if taken else winner
 
 

@@ -102,12 +102,16 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
 def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Truth:
     """What a comparison may be for values of which the statistics are known; not-a-number is left out of bounds.
 
+    Two bounds of 0 say nothing: releases state them of floats that have none.
+
     Clauses: IX-053, MT-023.
     """
     least, greatest, nulls, count = bounds
     if word in ("is_null", "is_not_null"):
         return frozenset((word == "is_null") == is_null for is_null in [True] * nulls + [False] * (count - nulls))
     found: set[bool | None] = {None} if nulls else set()
+    if kind in FLOATING and least == greatest == 0:
+        return ANY
     if count > nulls:
         try:
             unbounded = (math.nan,) if kind in FLOATING else ()

@@ -16,7 +16,7 @@ EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone,
 
 
 def table_schema(view: View) -> Schema:
-    """The columns of a table at the read time: those of the newest commit that brings a schema.
+    """The columns of a table at the read time: those of the commit that was requested last of those with a schema.
 
     As of a time before every commit they are those of today.
     Without any such commit the schema given at creation holds, and without that there are no columns.
@@ -28,8 +28,8 @@ def table_schema(view: View) -> Schema:
     commits = visible_commits(view) or completed_data(view.table.timeline)
     stating = [one for one in commits if commit_metadata(one).schema is not None]
     schema_writes = [one for one in stating if commit_metadata(one).operation not in KEEPS_SCHEMA]
-    for newest in (schema_writes or stating)[-1:]:
-        return schema_of(newest)
+    if stating:
+        return schema_of(max(schema_writes or stating, key=lambda one: one.requested))
     created = view.table.state.create_schema
     return without_meta_fields(created) if created else Schema(())
 

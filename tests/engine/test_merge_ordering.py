@@ -129,6 +129,29 @@ def test_several_ordering_values_of_a_delete_compare_in_turn():
     ]
 
 
+def test_of_several_ordering_values_those_before_a_null_decide():
+    columns = (("_hoodie_record_key", ["null", "string"]), ("day", ["null", "long"]), ("at", ["null", "long"]))
+    rule = MergeRule("EVENT_TIME_ORDERING", ("day", "at"))
+
+    def rows(*places: tuple[str, int | None, int | None]) -> list[dict[str, Any]]:
+        return [{"_hoodie_record_key": key, "day": day, "at": at} for key, day, at in places]
+
+    base = rows(("a", 2, 5), ("b", 2, None), ("c", 1, 5), ("d", 1, 5), ("e", None, 9))
+    first = rows(("a", 1, None), ("b", 1, 5), ("c", 2, None), ("d", 1, None), ("e", None, 8), ("f", 2, 1), ("g", 2, 1))
+    # Of f the last is less than the first, and only what stands between lets it win; of g nothing does.
+    then = rows(("f", 2, None), ("f", 2, 0), ("g", 1, None))
+    logs = data_block(tick(1), first, avro(columns)) + data_block(tick(1), then, avro(columns))
+    assert {one["_hoodie_record_key"]: (one["day"], one["at"]) for one in merged(columns, base, logs, rule)} == {
+        "a": (2, 5),
+        "b": (2, None),
+        "c": (2, None),
+        "d": (1, None),
+        "e": (None, 9),
+        "f": (2, 0),
+        "g": (2, 1),
+    }
+
+
 PLACE = {
     "type": "record",
     "name": "place",

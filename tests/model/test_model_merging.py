@@ -136,7 +136,27 @@ def test_values_of_two_kinds_do_not_compare_and_the_newer_wins() -> None:
 def test_a_null_ordering_value_wins_over_what_precedes_it_and_loses_to_what_follows() -> None:
     assert fold(EVENT, [version("a", 9), version("a", None, "null")])["a"].record == row("a", None, "null")
     assert fold(EVENT, [version("a", None), version("a", 1, "low")])["a"].record == row("a", 1, "low")
-    assert ordering_of({"one": 1, "two": None}, replace(EVENT, ordering=("one", "two"))) is None
+    two = replace(EVENT, ordering=("one", "two"))
+    assert ordering_of({"one": None, "two": None}, two) is None
+    assert ordering_of({"one": 1, "two": None}, two) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "stays"),
+    [
+        ((2, 5), (1, None), True),
+        ((2, None), (1, 5), True),
+        ((1, 5), (2, None), False),
+        ((1, 5), (1, None), False),
+        ((1, None), (1, 5), False),
+        ((None, 9), (None, 8), True),
+        ((None, 9), (1, 5), False),
+    ],
+)
+def test_the_values_before_a_null_decide_and_the_newer_wins_where_they_do_not(
+    older: tuple[int | None, int | None], newer: tuple[int | None, int | None], stays: bool
+) -> None:
+    assert is_greater(older, newer) is stays
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,24 @@ def test_a_savepoint_names_the_files_that_a_snapshot_as_of_it_reads(version: int
     assert kept == SavepointMetadata(frozenset(expected))
 
 
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_savepoint_keeps_the_file_of_a_write_that_overlaps_the_saved_one(version: int) -> None:
+    """From version 8 on a restore leaves what completed before the saved write, else what was requested before it."""
+    first, second, third = base(1, ONE), base(2, TWO), base(3, THREE, file_id="f2")
+    writes = [commit(1, first, version=version), commit(2, second, completed=7, version=version)]
+    writes.append(commit(3, third, version=version))
+    found = table(writes, [first, second, third], properties(version))
+    overlapping = perform(found, savepoint(found, at(2), at(9)))
+    kept = next(one.content for one in overlapping.timeline if one.action is Action.SAVEPOINT and one.content)
+    assert isinstance(kept, SavepointMetadata)
+    assert ((third.partition, third.name) in kept.files) is (version == 9)
+    cleaned = replace(overlapping, base_files=(first, second))
+    if version == 9:
+        assert reason(schedule, cleaned, at(10), {}, at(2)) is Reason.BASE_FILE_MISSING
+    else:
+        assert schedule(cleaned, at(10), {}, at(2))
+
+
 @pytest.mark.parametrize(
     "clean", [CleanMetadata(at(3), frozenset()), CleanPlan(at(3), frozenset())], ids=["completed", "pending"]
 )

@@ -232,6 +232,8 @@ def deletes_content(
     Clauses: LF-008, LF-017, MG-005.
     """
     competes = pc.invert(one_chunk(natural))
+    for _, column in ordering:
+        competes = pc.and_(competes, pc.is_valid(one_chunk(column)))
     values = [(name, pc.if_else(competes, column, pa.scalar(None, column.type))) for name, column in ordering]
     return delete_content(one_chunk(keys), partition, values)
 

@@ -48,7 +48,7 @@ from hudi_spark.keys.tags import (
 from hudi_spark.merge import (
     KeyRule,
     MergeRule,
-    all_valid,
+    any_valid,
     column_defaults,
     column_of,
     columns_of,
@@ -221,7 +221,7 @@ class Moving:
             return rows
         stored = ordering_columns(_stored(rows, self.stored), self.rule)
         own = ordering_columns(rows, self.rule)
-        competes = pc.and_(all_valid(stored, rows.num_rows), all_valid(own, rows.num_rows))
+        competes = pc.and_(any_valid(stored, rows.num_rows), any_valid(own, rows.num_rows))
         greater = pc.fill_null(exceeds(stored, own, rows.num_rows), fill_value=False)
         return rows.filter(pc.invert(pc.and_(competes, greater)))
 

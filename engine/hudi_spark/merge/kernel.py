@@ -13,6 +13,7 @@ Clauses: LC-004, MG-002.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from hudi_spark.merge.keys import RECORD_KEY, KeyRule, field_type
 from hudi_spark.merge.log_records import (
     LogRecords,
     all_valid,
+    any_valid,
     exceeds,
     flagged_deletes,
     marked_deletes,
@@ -34,6 +36,7 @@ from hudi_spark.merge.mergers import CarriedMerger
 from hudi_spark.merge.pairwise import (
     combine_completing,
     combine_custom,
+    fold,
     fold_custom_logs,
     fold_logs,
     merge_completing,
@@ -62,6 +65,8 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
     if not rule.compares_event_time:
         return _last_of_each(numbered, [])
     numbered = _from_last_natural(numbered)
+    if has_gaps(numbered, rule):
+        return fold(numbered, partial(_later_unless_greater, rule)).drop_columns([_CODE, _SEQUENCE])
     # The natural version that is left is the oldest of its key: whatever else is left beats it.
     ranked = numbered.append_column("competes", pc.invert(numbered.column("natural")).cast(pa.int8()))
     return _last_of_each(ranked, ["competes", *ordering_names(rule)]).drop_columns(["competes"])
@@ -126,6 +131,25 @@ def _from_last_natural(numbered: pa.Table) -> pa.Table:
     return shielded.filter(pc.greater_equal(numbered.column(_SEQUENCE), barrier))
 
 
+def has_gaps(versions: pa.Table, rule: MergeRule) -> bool:
+    """Whether a version has some of several ordering values only, so that versions have no one order.
+
+    Clauses: MG-011.
+    """
+    ordering = [versions.column(name) for name in ordering_names(rule)]
+    count = versions.num_rows
+    return bool(pc.any(pc.and_not(any_valid(ordering, count), all_valid(ordering, count))).as_py())
+
+
+def _later_unless_greater(rule: MergeRule, older: pa.Table, newer: pa.Table) -> pa.Table:
+    """Clauses: MG-003, MG-007, MG-011."""
+    first, second = ([one.column(name) for name in ordering_names(rule)] for one in (older, newer))
+    natural = pc.or_(older.column("natural"), newer.column("natural"))
+    stays = pc.and_not(pc.fill_null(exceeds(first, second, newer.num_rows), fill_value=False), natural)
+    lines = pa.arange(0, newer.num_rows)
+    return pa.concat_tables([older, newer]).take(pc.if_else(stays, lines, pc.add(lines, newer.num_rows)))
+
+
 def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
     """The last version of each key by the ranks given, then by position.
 
@@ -153,7 +177,7 @@ def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, ru
     alone = _SHIELDED if rule.deletes_reach_base else "natural"
     met = winners.select([alone, *ordering_names(rule)]).take(positions)
     beaten = met.column(alone)
-    competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
+    competes = pc.and_(any_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
     greater = exceeds(ordering, [met.column(name) for name in ordering_names(rule)], base.num_rows)
     return pc.and_(competes, pc.fill_null(greater, fill_value=False))
 
@@ -178,7 +202,7 @@ def incoming_records(
     unconditional = none if deletes is None else deletes
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
-    natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
+    natural = pc.or_(pc.invert((all_valid if missing else any_valid)(ordering, count)), unconditional)
     places = pa.chunked_array([pa.arange(0, count)])
     if rule.merger is not None:
         # To a merger a delete by key is a tombstone, as a log has it: without ordering values and columns.

@@ -109,14 +109,32 @@ def all_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
     return valid
 
 
-def exceeds(first: Sequence[pa.ChunkedArray], second: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
-    """For each row whether the first values are greater, the leading ones deciding; null where one is null.
+def any_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
+    """For each row whether a column is not null there, or there is none."""
+    valid = pa.chunked_array([pa.repeat(pa.scalar(value=not columns), rows)])
+    for column in columns:
+        valid = pc.or_(valid, pc.is_valid(column))
+    return valid
 
-    Clauses: MG-003, MG-004, MG-007.
+
+def beats_what_precedes(versions: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
+    """For each version whether it may win over an earlier one for want of an ordering value.
+
+    Clauses: MG-011, MG-013.
+    """
+    ordering = [versions.column(name) for name in ordering_names(rule)]
+    return pc.or_(versions.column(_NATURAL), pc.invert(all_valid(ordering, versions.num_rows)))
+
+
+def exceeds(first: Sequence[pa.ChunkedArray], second: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
+    """For each row whether the first values are greater, the leading ones deciding; null where a null stands at that.
+
+    Clauses: MG-003, MG-004, MG-007, MG-011.
     """
     greater = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows)])
     for one, other in reversed(list(zip(first, second, strict=True))):
-        greater = pc.or_kleene(pc.greater(one, other), pc.and_kleene(pc.equal(one, other), greater))
+        same = pc.or_kleene(pc.equal(one, other), pc.and_(pc.is_null(one), pc.is_null(other)))
+        greater = pc.if_else(same, greater, pc.greater(one, other))
     return greater
 
 
@@ -322,8 +340,8 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
 ) -> pa.Table:
     count = rows.num_rows
     ordering = ordering_columns(rows, rule)
-    # Without an ordering value a version competes by its position alone.
-    natural = pc.invert(all_valid(ordering, count))
+    # Without an ordering value a version competes by its position alone, and so does a partial one that lacks any.
+    natural = pc.invert((all_valid if is_partial(one) else any_valid)(ordering, count))
     numbers = pa.chunked_array([pa.arange(first, first + count)])
     flagged, marked = flagged_deletes(decoded), marked_deletes(decoded, rule)
     if rule.plain_marks:

@@ -16,6 +16,7 @@ from hudi_spark.merge import (
     KeyRule,
     LogRecords,
     MergeRule,
+    beats_what_precedes,
     decode_log_records,
     decode_rows,
     differs,
@@ -160,7 +161,7 @@ def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock,
         and _brought_are_last(context, changes.earlier, blocks, brought)
     ):
         found = _merged_rows(alone, brought)
-        if not (found.records and context.rule.compares_event_time and _follow_natural(found.records)):
+        if not (found.records and context.rule.compares_event_time and _follow_natural(found.records, context.rule)):
             return matching(changes.rows, found.rows)
     # What no log touches is in the same base file as it was before: only the rows of the range are read of it.
     pushed = ranged if same_base else context.row_filter
@@ -199,15 +200,16 @@ def _brought_are_last(
         return True
     schema = _merging_columns(replace(context, output=(), row_filter=None))
     found = decode_log_records(before, schema, context.keys, context.rule, earlier[0].columns)
-    return not pc.any(found.versions.column("natural")).as_py()
+    return not pc.any(beats_what_precedes(found.versions, context.rule)).as_py()
 
 
-def _follow_natural(records: LogRecords) -> bool:
+def _follow_natural(records: LogRecords, rule: MergeRule) -> bool:
     """Whether a version follows one of its key without ordering value, which hides it from what was there before.
 
     Clauses: MG-013, IN-001.
     """
-    counted = records.versions.group_by("key").aggregate([("natural", "any"), ("key", "count")])
+    versions = pa.table({"key": records.versions.column("key"), "natural": beats_what_precedes(records.versions, rule)})
+    counted = versions.group_by("key").aggregate([("natural", "any"), ("key", "count")])
     return bool(pc.any(pc.and_(counted["natural_any"], pc.greater(counted["key_count"], 1))).as_py())
 
 
@@ -219,7 +221,8 @@ def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged"
     Clauses: IN-001.
     """
     if same_base:
-        natural = merged.records is not None and pc.any(merged.records.versions.column("natural")).as_py()
+        versions = merged.records.versions if merged.records is not None else None
+        natural = versions is not None and pc.any(beats_what_precedes(versions, context.rule)).as_py()
         partial = merged.records is not None and merged.records.partial
         return bool(context.rule.completes or partial or (context.rule.compares_event_time and natural))
     if not changes.versions_are_rows:

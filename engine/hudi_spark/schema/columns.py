@@ -413,14 +413,14 @@ def stated_schema(commits: Sequence[Commit], configuration: TableConfiguration) 
 
 
 def stating_commit(commits: Sequence[Commit]) -> Commit | None:
-    """The commit whose schema is the table's.
+    """The commit whose schema is the table's: of those with one, the last by its requested time, as releases take it.
 
     Clauses: DM-003.
     """
     stating = [commit for commit in commits if commit.metadata.extra.get(SCHEMA_KEY)]
     # Services repeat the schema that they were planned with, and decide nothing while a write has one.
     writes = [commit for commit in stating if commit.metadata.operation_type not in _SERVICES]
-    return (writes or stating)[-1] if stating else None
+    return max(writes or stating, key=lambda commit: commit.instant.requested, default=None)
 
 
 def snapshot_schema(storage: Storage, snapshot: Snapshot) -> pa.Schema:

@@ -25,13 +25,13 @@ from hudi_model.retention import refuse_missing, refuse_missing_logs
 from hudi_model.services.plans import is_completed, plan_of, request
 from hudi_model.services.rollback import plan_for, undo_files
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import RELEASED, OpenTable, Table, open_table, view_at
+from hudi_model.tables import RELEASED, OpenTable, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
-from hudi_model.timeline import WRITE_ACTIONS, Timeline, completed_actions, completed_data
+from hudi_model.timeline import WRITE_ACTIONS, Timeline, completed_actions, completed_data, with_entries
 
 
 def savepoint(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:
-    """A savepoint of a write: the files that a snapshot as of its instant reads.
+    """A savepoint of a write: the files that a snapshot as of it reads.
 
     Raises: INSTANT_NOT_FOUND where no such write completed; CONFIG_INVALID where it is saved already;
     RANGE_NOT_RETAINED where a clean, done or pending, keeps files for later times only.
@@ -45,13 +45,23 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
         raise Rejection(Reason.CONFIG_INVALID, "SR-001", instant, "the write is saved already")
     if any(instant < kept for one in table.timeline if (kept := kept_from(opened.timeline, one))):
         raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-001", instant, "files of this time may have been cleaned")
-    slices = snapshot_slices(view_at(opened, instant, RELEASED))
+    slices = (one for view in saved_views(opened, instant) for one in snapshot_slices(view))
     names = ((one.partition, file.name) for one in slices for file in (one.base_file, *one.log_files) if file)
     saved = SavepointMetadata(frozenset(names), comment)
     return (
         entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),
         entry(table, instant, Action.SAVEPOINT, State.COMPLETED, saved, completed),
     )
+
+
+def saved_views(opened: OpenTable, instant: InstantTime) -> tuple[View, View]:
+    """The table as of a write, as a query sees it, and without what a restore to it undoes.
+
+    Clauses: SR-002, SR-005.
+    """
+    undone = instants_after(opened, instant)
+    left = with_entries(opened.timeline, (one for one in opened.timeline.entries if one.requested not in undone))
+    return view_at(opened, instant, RELEASED), View(opened, left, None, None, RELEASED)
 
 
 def kept_from(timeline: Timeline, clean: TimelineEntry) -> InstantTime | None:
@@ -110,10 +120,10 @@ def refuse_cleaned(opened: OpenTable, savepoint: InstantTime) -> None:
 
     Clauses: SR-004, RD-011, RD-018.
     """
-    view = view_at(opened, savepoint, RELEASED)
-    slices = snapshot_slices(view)
-    refuse_missing(view, slices)
-    refuse_missing_logs(view, slices)
+    for view in saved_views(opened, savepoint):
+        slices = snapshot_slices(view)
+        refuse_missing(view, slices)
+        refuse_missing_logs(view, slices)
 
 
 def instants_after(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:

@@ -74,7 +74,7 @@ def _build_recipe(root: Path, recipe: Recipe) -> Built:
         for damage in made.damages:
             damage(table)
         cases = answered(recipe.id, table, made.questions)
-        files = _packed(folder, table, manifest.WRITTEN_MS)
+        files = _packed(folder, table, made.written_ms)
     (folder / DESCRIBED).write_text(_table_text(recipe, cases) + manifest.render(files), encoding="utf-8")
     write_cases(folder, recipe.given, recipe.place, cases)
     return Built(recipe.id, tuple(cases))

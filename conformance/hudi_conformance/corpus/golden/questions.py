@@ -12,6 +12,7 @@ from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.layout import Layout
 from hudi_conformance.corpus.golden.services import Services
+from hudi_conformance.runner.manifest import WRITTEN_MS
 
 Damage = Callable[[Path], None]
 
@@ -107,10 +108,14 @@ class QueryBuilder:
 
 @dataclass(slots=True)
 class GoldenTable(Services, QueryBuilder):
-    """A table under construction with its questions, and the damage done to its bytes once they are written."""
+    """A table under construction with its questions, and the damage done to its bytes once they are written.
+
+    `written_ms` is the modification time of all its files.
+    """
 
     questions: list[Question] = field(default_factory=list)
     damages: list[Damage] = field(default_factory=list)
+    written_ms: int = WRITTEN_MS
 
     @property
     def version(self) -> int:

@@ -1,5 +1,6 @@
 """Rules of reading indexes and of what they hold, broken."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -175,6 +176,18 @@ def _ends_excluded(original: Function) -> Function:
             end is not None and original([end, end, 0, 1], "=", value, kind) == frozenset({True}) for end in bounds[:2]
         )
         return found - {True} if at_end else found
+
+    return inside
+
+
+@mutant("zeros-are-bounds", "IX-053 MT-023", "Two bounds of 0 are taken for bounds of floats.", "pruning.within")
+def _zeros_are_bounds(original: Function) -> Function:
+    def inside(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> frozenset[bool | None]:
+        are_zeros = bounds[0] is not None and bounds[0] == bounds[1] == 0
+        found: frozenset[bool | None] = original(
+            [0.0, math.ulp(0.0), *bounds[2:]] if are_zeros else bounds, word, value, kind
+        )
+        return found
 
     return inside
 

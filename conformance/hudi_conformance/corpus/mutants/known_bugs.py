@@ -131,6 +131,20 @@ def _null_ordering_is_least(original: Function) -> Function:
 
 
 @mutant(
+    "null-among-orderings-is-none",
+    "MG-011",
+    "A version one of whose ordering values is null has none.",
+    "merge_rules.ordering_of",
+)
+def _null_among_orderings_is_none(original: Function) -> Function:
+    def whole(*given: Any) -> Any:
+        found = original(*given)
+        return None if None in (found or ()) else found
+
+    return whole
+
+
+@mutant(
     "second-row-of-a-key-dropped", "DM-001", "Of the rows of one key in a base file one is kept.", "merging.merge_slice"
 )
 def _second_row_of_a_key_dropped(original: Function) -> Function:

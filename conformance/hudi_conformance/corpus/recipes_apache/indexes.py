@@ -1,6 +1,7 @@
 """Tables with indexes in their metadata table; each write brings values of its own, so that filters leave files out."""
 
 import datetime as dt
+import math
 from typing import Any
 
 from hudi_conformance.corpus.golden.questions import WrittenTable
@@ -203,6 +204,35 @@ def statistics(table: TableWriter) -> None:
     if table.version == 6:
         table.configure({**BLOOM, **payload("DefaultHoodieRecordPayload")})
     _life(table)
+
+
+_MEASURED = "id string, city string, ts bigint, measure double, ratio float"
+_OF_MEASURES = {"hoodie.metadata.index.column.stats.column.list": "id,measure,ratio"}
+
+
+def query_not_a_number(table: WrittenTable) -> None:
+    """An insert of numbers, and a not-a-number in each of two partitions, then an update and a late one."""
+    bounded = "the bounds 0 of a file with a not-a-number say nothing"
+    skipping(table, "double", ["measure", "=", 7.0], bounded, "IX-051 IX-053 MT-023", "zeros-are-bounds")
+    between = ["and", ["ratio", ">", 6.5], ["ratio", "<", 9.5]]
+    skipping(table, "float", between, bounded, "IX-051 IX-053 MT-023", "zeros-are-bounds")
+    first_commit(table)
+
+
+@kept(
+    "v9/apache_cow_not_a_number",
+    by="1.1.1",
+    title="Statistics of columns with a not-a-number: both bounds are stated as 0",
+    features=("base-parquet", "merge-event-time", "metadata-table"),
+    queries=query_not_a_number,
+)
+def not_a_number(table: TableWriter) -> None:
+    """An insert of numbers, and a not-a-number in each of two partitions, then an update and a late one."""
+    table.schema = _MEASURED
+    table.configure({**_METADATA, **_STATISTICS, **_OF_MEASURES})
+    rows = [(f"ключ-{one}", _CITIES[one % 2], 100, float(one), float(one)) for one in range(10)]
+    table.write([*rows, *((f"nan-{one}", _CITIES[one], 100, math.nan, math.nan) for one in range(2))], "insert")
+    table.upsert([("ключ-5", _CITIES[1], 200, None, math.nan), ("ключ-6", _CITIES[0], 50, 60.0, 60.0)])
 
 
 def query_keys(table: WrittenTable) -> None:

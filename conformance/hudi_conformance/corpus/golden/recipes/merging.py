@@ -170,17 +170,22 @@ def deletes(table: GoldenTable) -> None:
     also=(6,),
 )
 def two_ordering_fields(table: GoldenTable) -> None:
-    """Rides ordered by ts and then by seq, a text in which 9 comes after 10; typed deletes carry both values."""
+    """Rides ordered by ts and then by seq, a text in which 9 comes after 10; typed deletes carry both values.
+
+    Some rides have no seq, and are earlier or later by their ts.
+    """
     table.insert(second(1), [{**row, "seq": "5"} for row in fleet(10)])
     newer = [ride("r01", 10, seq="6"), ride("r02", 10, seq="10"), ride("r11", 11, seq="0"), ride("r12", 9, seq="9")]
+    newer += [ride("r03", 9, seq=None), ride("r04", 11, seq=None), ride("駅-06", 12, seq=None)]
     table.upsert(second(2), [{**row, "rider": "second"} for row in newer])
     third = [ride("r01", 10, seq="5", rider="third"), ride("fähre-05", 10, seq="50", rider="third")]
+    third += [ride("r04", 10, seq="9", rider="third"), ride("駅-06", 11, seq=None, rider="third")]
     table.upsert(second(3), third, deletes={("lima", "r13"): (10, "4"), ("lima", "r14"): (10, "9")})
     table.snapshot(
         "snapshot",
-        "ts decides first, seq among equals",
-        "MG-007",
-        "first-ordering-field-only event-time-ignores-ordering",
+        "ts decides first, also where seq is null, and seq among equals",
+        "MG-007 MG-011",
+        "first-ordering-field-only event-time-ignores-ordering null-among-orderings-is-none",
     )
     table.info("table-info", "both fields are named, in order", "MG-007 PR-006", "first-ordering-field-only")
 

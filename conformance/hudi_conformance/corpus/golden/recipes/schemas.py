@@ -95,13 +95,25 @@ def all_types(table: GoldenTable) -> None:
 _ADDED = "Two columns came with the second write"
 
 
-@golden("v9/mor_added_columns", _ADDED, merge_on_read(9), also=(6,))
+@golden(
+    "v9/mor_added_columns",
+    _ADDED,
+    merge_on_read(9),
+    also=(6,),
+    given={
+        9: "Base files lack two columns that log blocks have; a write without them was requested before the one that "
+        "brings them, and completed after it."
+    },
+)
 @golden(
     "v8/cow_added_columns", _ADDED, copy_on_write(8), given={8: "Some base files lack two columns that others have."}
 )
 def added_columns(table: GoldenTable) -> None:
     """Base files lack two columns that log blocks have."""
     table.insert(second(1), fleet(10))
+    overlaps = table.version > 8
+    if overlaps:
+        table.upsert(second(1.8), rides(15, ("r02",)), done=second(3))
     table.schema = _LATER
     table.upsert(second(2), rides(20, ("r01", "r12", "駅-06"), tip=Decimal("1.50"), note="später"))
     table.snapshot(
@@ -126,7 +138,12 @@ def added_columns(table: GoldenTable) -> None:
         "missing-column-refused",
         columns=["tip"],
     )
-    table.info("table-info", "the schema is that of the newest commit", "DM-003", "schema-of-oldest-commit")
+    table.info(
+        "table-info",
+        "the schema is that of the commit requested last" if overlaps else "the schema is that of the newest commit",
+        "DM-003",
+        "schema-of-oldest-commit" + (" columns-of-last-completed" if overlaps else ""),
+    )
     first = "earliest", second(1) if table.version < 8 else second(1.5)
     table.incremental(
         *first, "range-before", "the range has the new columns too, as nulls", "IN-009", "range-has-columns-of-its-end"
