@@ -111,6 +111,12 @@ def a_base_file_without_its_partition_column(table: Path) -> None:
     without_column(some(table, BASE, 1), "region")
 
 
+@breaks("SA-001", of=mor)
+def a_log_without_its_bytes(table: Path) -> None:
+    """A log that a writer died in may be empty; this one a commit counts."""
+    emptied(some(table, LOG))
+
+
 @breaks("LF-014", of=mor)
 def a_block_of_an_unknown_type(table: Path) -> None:
     with_byte(some(table, LOG), 21, 9)

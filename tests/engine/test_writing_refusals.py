@@ -357,3 +357,24 @@ def test_an_index_whose_folder_is_gone_is_named(tmp_path: Path, index: str):
     assert refused.value.place == str(folder)
     assert refused.value.hint
     assert [name for name in table.files() if "/metadata/" not in name] == before
+
+
+def test_a_file_in_the_place_of_the_metadata_table_is_refused_and_stays(tmp_path: Path):
+    table = Written(tmp_path, configs={"hoodie.metadata.enable": "false"})
+    table.write("upsert", rows([1]))
+    blocking = tmp_path / ".hoodie/metadata"
+    blocking.write_bytes(b"mine")
+    before = _names(tmp_path)
+    with pytest.raises(HudiError) as refused:
+        write_arrow(tmp_path, rows([3]))
+    assert refused.value.place == str(blocking)
+    assert "hoodie.metadata.enable" in refused.value.hint
+    assert _names(tmp_path) == before
+    assert blocking.read_bytes() == b"mine"
+    write_arrow(tmp_path, rows([3]), configs={"hoodie.metadata.enable": "false"})
+    assert read_arrow(tmp_path).num_rows == 2
+
+
+def _names(table: Path) -> set[str]:
+    """All files of a table but those of heartbeats and markers, whose folders stay."""
+    return {str(one.relative_to(table)) for one in table.rglob("*") if one.is_file()}
