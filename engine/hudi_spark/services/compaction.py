@@ -228,7 +228,7 @@ def merged_slice(task: SliceTask, context: ReadContext) -> MergedSlice:
     scan = scan_logs(context.storage, task.log_files, context.visibility)
     records = decode_log_records(scan.blocks, context.schema, context.keys, context.rule, task.columns)
     base = _base_rows(task, context)
-    rows = merge(base, records, context.keys, context.rule)
+    rows = merge(base, records, context.keys, context.rule, task.base_file or "")
     before, after = _touched(base, records, context), _touched(rows, records, context)
     places = pc.index_in(context.keys.keys(after), value_set=one_chunk(context.keys.keys(before)))
     same = _same(after, before.take(places))
