@@ -152,7 +152,9 @@ def test_a_base_file_that_does_not_parse_is_refused(storage: LocalStorage, data:
         assert caught.value.reason == Reason.BASE_FILE_CORRUPT
 
 
-def test_a_value_that_changed_in_storage_is_refused_where_its_page_has_a_checksum(storage: LocalStorage, tmp_path: Path):
+def test_a_value_that_changed_in_storage_is_refused_where_its_page_has_a_checksum(
+    storage: LocalStorage, tmp_path: Path
+):
     """As those of Apache Hudi have; the page decodes, and no other part of the file says what the value was."""
     place = tmp_path / "a.parquet"
     pq.write_table(

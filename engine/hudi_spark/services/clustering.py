@@ -487,9 +487,7 @@ class _Clustering:
             skipped = skipped_in(self.work.storage, stats, logs)
             completed = attempt.complete(self.snapshot, completion, self._check)
         return warn_of_skipped(
-            Outcome(
-                self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced, skipped=skipped
-            )
+            Outcome(self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced, skipped=skipped)
         )
 
     def _rewriting(self, state: WriterState, stored: pa.Schema) -> Rewriting:

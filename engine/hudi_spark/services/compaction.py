@@ -323,9 +323,7 @@ def carry_out(
         logs = (joined(one.partition_path or "", name) for one in plan.operations for name in one.delta_file_paths)
         skipped = skipped_in(work.storage, stats, logs)
         completed = attempt.complete(snapshot, Completion(finished, content, requested_as=pending.action), check)
-    return warn_of_skipped(
-        Outcome(pending.requested, completed, kind.action, kind.operation, stats, skipped=skipped)
-    )
+    return warn_of_skipped(Outcome(pending.requested, completed, kind.action, kind.operation, stats, skipped=skipped))
 
 
 def _written(
