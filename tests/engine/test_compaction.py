@@ -62,7 +62,7 @@ def test_rows_stay_and_logs_become_base_files(tmp_path: Path, version: int):
 def test_what_a_service_reads_over_for_good_is_named(tmp_path: Path, service: str, params: dict[str, str]):
     """A torn block is read over as by any reader; afterwards no file shows that something stood there."""
     table = logged(tmp_path, 9)
-    torn = sorted(tmp_path.glob("north/.*.log.*"))[0]
+    torn = min(tmp_path.glob("north/.*.log.*"))
     torn.write_bytes(torn.read_bytes()[:-5])
     with pytest.warns(DamagedLogWarning, match=torn.name):
         before = whole(table)

@@ -191,7 +191,7 @@ def test_a_stopped_restore_is_continued(tmp_path: Path):
 
 
 def test_a_restore_without_a_plan_is_dropped_with_a_warning(tmp_path: Path):
-    """Whoever died over its file had undone nothing, and old releases wrote none; one damaged later may be half done."""
+    """Whoever died over its file had undone nothing, old releases wrote none; one damaged later may be half done."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
     before, folder = table.found(), tmp_path / ".hoodie/timeline"
     (folder / "20250101000001000.restore.requested").write_bytes(b"Obj")

@@ -78,6 +78,7 @@ def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule, f
         HudiError: KEY_MISSING for a base row that has no key to be merged by.
 
     Clauses: DM-001, MG-002, MG-003, MG-004, MG-018, RD-017.
+
     """
     found = _base_keys(base, records, keys, file)
     if not (rule.completes or records.partial):
