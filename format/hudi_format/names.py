@@ -184,6 +184,21 @@ def parse_timeline_file_name(name: str, layout: TimelineLayout, file: str | None
     return _named(match, layout, where)
 
 
+def refuse_no_file(path: str, layout: TimelineLayout) -> None:
+    """Nothing for what lies in the timeline's folder, is no file, and has the name of none of the timeline's files.
+
+    Raises:
+        FormatError: INSTANT_MALFORMED for any other: what it stands for may have changed anything.
+
+    Clauses: TL-016.
+
+    """
+    if parse_timeline_file_name(path.rpartition("/")[2], layout, path) is not None:
+        message = "this is a folder, a pipe or a link that leads nowhere, in the place of a file of the timeline"
+        hint = "put the file itself back from a copy; remove this if no Hudi writer made it"
+        raise FormatError(Reason.INSTANT_MALFORMED, "TL-016", path, None, message, hint)
+
+
 def parse_schema_commit_name(name: str, layout: TimelineLayout, file: str | None = None) -> TimelineFileName | None:
     """A file name of the folder of schemas, or None for a foreign file.
 

@@ -37,6 +37,9 @@ class FaultyStorage:
     def list_folders(self, folder: str = "") -> list[str]:
         return self._storage.list_folders(folder)
 
+    def list_no_files(self, folder: str = "") -> list[str]:
+        return self._storage.list_no_files(folder)
+
     def read(self, path: str) -> bytes:
         return self._storage.read(path)
 

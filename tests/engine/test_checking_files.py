@@ -11,6 +11,8 @@ from checked_reference import assert_alike
 from checked_tables import (
     BASE,
     LOG,
+    PLAIN,
+    SOON,
     Damage,
     Damages,
     archived,
@@ -37,7 +39,8 @@ from checked_tables import (
     with_byte,
     without_column,
 )
-from hudi_spark import check_table
+from hudi_spark import check_table, services_arrow
+from written_tables import Written, rows
 
 DAMAGED = Damages()
 Make = Callable[[Path], None]
@@ -109,6 +112,12 @@ def a_base_file_without_meta_fields(table: Path) -> None:
 @breaks("SL-021", "SA-001", of=cow)
 def a_base_file_without_its_partition_column(table: Path) -> None:
     without_column(some(table, BASE, 1), "region")
+
+
+@breaks("SA-001", of=mor)
+def a_log_without_its_bytes(table: Path) -> None:
+    """A log that a writer died in may be empty; this one a commit counts."""
+    emptied(some(table, LOG))
 
 
 @breaks("LF-014", of=mor)
@@ -264,3 +273,17 @@ def test_a_file_whose_name_is_no_text_breaks_nothing_and_can_be_named(tmp_path: 
     (found,) = check_table(table, deep=True)
     assert str(found).encode()
     assert "\\udcff" in str(found)
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_file_of_an_archived_write_is_missed(tmp_path: Path, version: int):
+    """No commit on the timeline names it any more, and a reader knows of its rows from nothing else."""
+    table = Written(tmp_path, "COPY_ON_WRITE", version, configs=PLAIN)
+    table.write("upsert", rows(range(4)))
+    for number in range(5):
+        table.write("upsert", rows([0, 2], ts=number))
+    services_arrow(tmp_path, configs=PLAIN).archive(SOON)
+    assert check_table(tmp_path) == ()
+    lost = some(tmp_path, BASE)
+    lost.unlink()
+    assert [(one.clause, one.where) for one in check_table(tmp_path)] == [("RD-011", str(lost.relative_to(tmp_path)))]

@@ -99,6 +99,20 @@ def an_action_that_is_none(table: Path) -> None:
     renamed(timeline_of(table, "*.deltacommit", 2), "deltacommit", "teleport")
 
 
+@breaks("TL-016", of=mor)
+def a_folder_in_the_place_of_an_instant(table: Path) -> None:
+    completed = timeline_of(table, "*.deltacommit", 2)
+    completed.unlink()
+    completed.mkdir()
+
+
+@breaks("TL-016", of=mor)
+def an_instant_that_is_a_link_to_itself(table: Path) -> None:
+    completed = timeline_of(table, "*.deltacommit", 2)
+    completed.unlink()
+    completed.symlink_to(completed.name)
+
+
 @breaks("TL-012", of=mor)
 def two_completions(table: Path) -> None:
     put_action(table, TimelineFileName(instant_of(table, 1), "deltacommit", "COMPLETED", "20250102000000000"))
@@ -200,7 +214,7 @@ def two_cleans_wait(table: Path) -> None:
         put_action(table, TimelineFileName(f"2025010100000{n}000", "clean", "REQUESTED"), clean_plan())
 
 
-@breaks("CN-012", of=served)
+@breaks("CN-012", "SA-001", of=served)
 def a_cleaned_file_is_there(table: Path) -> None:
     brought_back(table)
 

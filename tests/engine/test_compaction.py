@@ -1,5 +1,6 @@
 """Compaction: what a snapshot reads stays the same, whoever writes meanwhile, and whoever dies over it."""
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from compaction_tables import (
     rewritten,
     whole,
 )
-from hudi_spark import HudiError, read_arrow, read_changes
+from hudi_spark import DamagedLogWarning, HudiError, read_arrow, read_changes
 from hudi_spark.testing import Effect, InProcess, TableActions, WriteRequest
 from written_tables import Written, rows
 
@@ -40,6 +41,40 @@ def test_rows_stay_and_logs_become_base_files(tmp_path: Path, version: int):
     assert (south.total_log_files_compacted, south.total_log_blocks, south.total_updated_records_compacted) == (3, 3, 3)
     assert (south.prev_base_file is None) == (version == 6)
     assert TableActions(table.writer()).validate_metadata() == ()
+
+
+@pytest.mark.parametrize(
+    ("service", "params"),
+    [
+        ("compaction", NOW),
+        ("logcompaction", {"hoodie.log.compaction.blocks.threshold": "1"}),
+        ("clustering", {}),
+        (
+            "clustering",
+            {
+                "hoodie.clustering.plan.strategy.sort.columns": "id",
+                "hoodie.clustering.plan.strategy.target.file.max.bytes": "1",
+                "hoodie.clustering.plan.strategy.small.file.limit": "1000000000",
+            },
+        ),
+    ],
+)
+def test_what_a_service_reads_over_for_good_is_named(tmp_path: Path, service: str, params: dict[str, str]):
+    """A torn block is read over as by any reader; afterwards no file shows that something stood there."""
+    table = logged(tmp_path, 9)
+    torn = min(tmp_path.glob("north/.*.log.*"))
+    torn.write_bytes(torn.read_bytes()[:-5])
+    with pytest.warns(DamagedLogWarning, match=torn.name):
+        before = whole(table)
+    with pytest.warns(DamagedLogWarning, match=torn.name):
+        outcome = table.services().run(service, params)
+    assert outcome is not None
+    assert [(one.file, one.offset) for one in outcome.skipped] == [(str(torn.relative_to(tmp_path)), 0)]
+    assert torn.name in str(outcome)
+    assert sum(one.total_corrupt_log_block or 0 for one in committed(table, outcome.requested).write_stats) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if service != "logcompaction" else "ignore")
+        assert read_arrow(tmp_path).num_rows == len(before)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

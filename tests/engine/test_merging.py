@@ -189,6 +189,16 @@ def test_maps_are_the_same_whatever_the_order_of_their_entries():
     assert found.to_pylist() == [True, False, True]
 
 
+def test_a_base_row_without_key_is_refused_where_logs_are_merged_with_it():
+    """It would stay beside the newer version of its record."""
+    (block,) = read_blocks(block_of([Version("a", 1, None)]), "log")
+    records = decode_log_records([LocatedBlock("log", tick(1), block)], SCHEMA, KeyRule(), EVENT)
+    base = pa.Table.from_pylist([{"_hoodie_record_key": None, "ts": 1, "note": None}], SCHEMA)
+    with pytest.raises(HudiError) as refused:
+        merge(base, records, KeyRule(), EVENT, "p/base.parquet")
+    assert (refused.value.reason, refused.value.file) == ("KEY_MISSING", "p/base.parquet")
+
+
 def test_a_record_without_key_is_refused():
     data = data_block(tick(1), [{"_hoodie_record_key": None, "ts": 1, "note": None}], AVRO)
     blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]

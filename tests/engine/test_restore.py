@@ -15,7 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_savepoint_metadata,
 )
-from hudi_spark import HudiError, check_table
+from hudi_spark import HudiError, ServiceWarning, check_table
 from hudi_spark.errors import Reason
 from hudi_spark.testing import InProcess, WriteRequest
 from hypothesis import HealthCheck, given, settings
@@ -190,13 +190,16 @@ def test_a_stopped_restore_is_continued(tmp_path: Path):
     assert [one.state for one in table.actions("restore")] == ["COMPLETED"]
 
 
-def test_a_restore_without_a_plan_is_dropped(tmp_path: Path):
-    """Whoever died over its file had undone nothing; old releases wrote no plan."""
+def test_a_restore_without_a_plan_is_dropped_with_a_warning(tmp_path: Path):
+    """Whoever died over its file had undone nothing, old releases wrote none; one damaged later may be half done."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
     before, folder = table.found(), tmp_path / ".hoodie/timeline"
     (folder / "20250101000001000.restore.requested").write_bytes(b"Obj")
     (folder / "20250101000001001.restore.inflight").write_bytes(b"")
-    table.take_back_leftovers()
+    with pytest.warns(ServiceWarning) as warned:
+        table.take_back_leftovers()
+    for name in ("20250101000001000.restore.requested", "20250101000001001.restore.inflight"):
+        assert any(f"{folder / name}" in str(one.message) for one in warned)
     assert table.actions("restore") == []
     assert table.found() == before
 

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 from engine_tables import TableBuilder, tick
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
-from hudi_spark import HudiError
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.table_state import visibility
 from hudi_spark.testing import load_table
 
@@ -68,6 +69,24 @@ def test_an_action_that_completed_twice_is_refused(tmp_path: Path):
     with pytest.raises(HudiError) as caught:
         timeline_of(tmp_path)
     assert caught.value.reason == "INSTANT_MALFORMED"
+
+
+@VERSIONS
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to itself", "link to nothing"])
+def test_what_is_no_file_is_refused_under_the_name_of_an_instant(tmp_path: Path, version: int, kind: str):
+    """What was written there may be the only word of rows; a folder of another name means nothing."""
+    builder = TableBuilder(tmp_path, version)
+    builder.commit(10)
+    (builder.folder / "backup.d").mkdir()
+    assert [one.requested for one in timeline_of(tmp_path).instants] == [tick(10)]
+    (completed,) = (one for one in builder.folder.iterdir() if one.name.endswith(("commit", "deltacommit")))
+    completed.unlink()
+    make: Any = {"folder": completed.mkdir, "pipe": lambda: os.mkfifo(completed)}
+    make.get(kind, lambda: completed.symlink_to(completed.name if kind == "link to itself" else "nothing"))()
+    with pytest.raises(HudiError) as caught:
+        read_arrow(tmp_path)
+    assert caught.value.reason == "INSTANT_MALFORMED"
+    assert caught.value.place == str(completed)
 
 
 def test_an_unknown_action_is_refused(tmp_path: Path):

@@ -357,3 +357,36 @@ def test_an_index_whose_folder_is_gone_is_named(tmp_path: Path, index: str):
     assert refused.value.place == str(folder)
     assert refused.value.hint
     assert [name for name in table.files() if "/metadata/" not in name] == before
+
+
+def test_a_null_inside_of_a_required_field_is_named_by_its_path(tmp_path: Path):
+    """Rows may state that there is none: Arrow does not look whether that is so."""
+    required = pa.struct([pa.field("in", pa.struct([pa.field("x", pa.int32(), nullable=False)]), nullable=False)])
+    create_arrow(tmp_path, TableDefinition("trips", pa.schema([*SCHEMA, ("s", required)]), record_key=("id",)))
+    inner = pa.StructArray.from_arrays([pa.array([None], pa.int32())], fields=list(required.field("in").type))
+    given = rows([1]).append_column("s", pa.StructArray.from_arrays([inner], fields=list(required)))
+    with pytest.raises(HudiError, match=r"s\.in\.x") as refused:
+        write_arrow(tmp_path, given)
+    assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
+    assert read_arrow(tmp_path).num_rows == 0
+
+
+def test_a_file_in_the_place_of_the_metadata_table_is_refused_and_stays(tmp_path: Path):
+    table = Written(tmp_path, configs={"hoodie.metadata.enable": "false"})
+    table.write("upsert", rows([1]))
+    blocking = tmp_path / ".hoodie/metadata"
+    blocking.write_bytes(b"mine")
+    before = _names(tmp_path)
+    with pytest.raises(HudiError) as refused:
+        write_arrow(tmp_path, rows([3]))
+    assert refused.value.place == str(blocking)
+    assert "hoodie.metadata.enable" in refused.value.hint
+    assert _names(tmp_path) == before
+    assert blocking.read_bytes() == b"mine"
+    write_arrow(tmp_path, rows([3]), configs={"hoodie.metadata.enable": "false"})
+    assert read_arrow(tmp_path).num_rows == 2
+
+
+def _names(table: Path) -> set[str]:
+    """All files of a table but those of heartbeats and markers, whose folders stay."""
+    return {str(one.relative_to(table)) for one in table.rglob("*") if one.is_file()}

@@ -152,6 +152,26 @@ def test_a_base_file_that_does_not_parse_is_refused(storage: LocalStorage, data:
         assert caught.value.reason == Reason.BASE_FILE_CORRUPT
 
 
+def test_a_value_that_changed_in_storage_is_refused_where_its_page_has_a_checksum(
+    storage: LocalStorage, tmp_path: Path
+):
+    """As those of Apache Hudi have; the page decodes, and no other part of the file says what the value was."""
+    place = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"n": [1, 2, 3]}), place, compression="none", use_dictionary=False, write_page_checksum=True
+    )
+    data = place.read_bytes()
+    place.write_bytes(data.replace((2).to_bytes(8, "little"), (6).to_bytes(8, "little"), 1))
+    for use in (
+        lambda: read_base_file(storage, "a.parquet"),
+        lambda: read_base_file(storage, "a.parquet", None, pc.field("n") > 1),
+        lambda: open_base_parquet(storage, "a.parquet").column("n"),
+    ):
+        with pytest.raises(FormatError, match="CRC") as refused:
+            use()
+        assert (refused.value.reason, refused.value.file) == (Reason.BASE_FILE_CORRUPT, "a.parquet")
+
+
 def test_a_base_file_of_no_columns_is_no_empty_file(storage: LocalStorage):
     """Nobody writes one: its rows would be missing without a word."""
     sink = io.BytesIO()

@@ -108,6 +108,7 @@ def test_a_link_to_itself_is_neither_file_nor_folder(storage: LocalStorage, tmp_
 
     assert [status.path for status in storage.list_files()] == ["p/a"]
     assert storage.list_folders("p") == []
+    assert storage.list_no_files("p") == ["p/round"]
 
 
 def test_a_link_that_stays_in_the_table_is_followed(storage: LocalStorage, tmp_path: Path):

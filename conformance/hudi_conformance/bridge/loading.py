@@ -15,6 +15,7 @@ from hudi_format.names import (
     parse_data_file_name,
     parse_native_log_name,
     parse_timeline_file_name,
+    refuse_no_file,
 )
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.properties import parse_properties
@@ -179,6 +180,11 @@ def _timeline(
         statuses = storage.list_files(folder, recursive=False)
     except FormatError as error:
         return (), (damaged(error),)
+    for path in storage.list_no_files(folder):
+        try:
+            refuse_no_file(path, layout)
+        except FormatError as error:
+            malformed.append(damaged(error))
     for status in statuses:
         try:
             name = parse_timeline_file_name(PurePosixPath(status.path).name, layout, status.path)

@@ -59,7 +59,7 @@ def _definitions(storage: Storage, table: Table) -> tuple[index_definitions.Inde
     try:
         path = valid_properties(table.properties, table.backup_properties).get(DEFINITIONS_KEY, "") or DEFINITIONS_FILE
         return parse_index_definitions(storage.read(path), path)
-    except (FormatError, Rejection, FileNotFoundError):
+    except (FormatError, Rejection, FileNotFoundError, IsADirectoryError):
         return ()
 
 

@@ -111,7 +111,7 @@ class FileCheck:
                 self._check_footer(one, footer, violations)
                 _check_stated(stored, footer, violations)
             else:
-                self._check_log(one, violations)
+                self._check_log(stored, one, violations)
         return violations
 
     def _check_footer(self, one: BaseFile, footer: Footer, violations: Violations) -> None:
@@ -134,8 +134,8 @@ class FileCheck:
             with violations.noting(one.path):
                 decode_bloom_filter(text, footer.keys.get(BLOOM_TYPE_KEY) or _PLAIN_FILTER, one.path)
 
-    def _check_log(self, one: LogFile, violations: Violations) -> None:
-        """Clauses: LF-001, LF-010, LF-011, LF-012, RD-013."""
+    def _check_log(self, stored: StoredFile, one: LogFile, violations: Violations) -> None:
+        """Clauses: LF-001, LF-010, LF-011, LF-012, RD-013, SA-001."""
         blocks = read_blocks(self.storage.read(one.path), one.path)
         for block in blocks:
             if isinstance(block, CorruptBlock):
@@ -144,7 +144,12 @@ class FileCheck:
             else:
                 with violations.noting(one.path):
                     self._check_block(block, one.path, violations)
-        _check_order([block for block in blocks if isinstance(block, RawBlock)], one.path, violations)
+        whole = [block for block in blocks if isinstance(block, RawBlock)]
+        # Others may have appended to a log. What a torn block lacks is reported with it.
+        if len(whole) == len(blocks) and stored.size < stored.stated_size:
+            message = f"the log has {stored.size} bytes, the write put {stored.stated_size}"
+            violations.error("SA-001", one.path, message)
+        _check_order(whole, one.path, violations)
 
     def _check_block(self, block: RawBlock, path: str, violations: Violations) -> None:
         """Clauses: CD-009, LF-007, LF-008, LF-009, LF-013, LF-021, LF-022, LF-023, LF-026, LF-027."""

@@ -14,6 +14,7 @@ from hudi_spark.fsck.violations import Violations
 from hudi_spark.readings import RELEASED
 from hudi_spark.schema import table_schema
 from hudi_spark.table_state import (
+    Commit,
     FileGroup,
     FileSlice,
     GroupId,
@@ -113,10 +114,11 @@ def _missing(state: TableState, violations: Violations) -> Iterator[tuple[str, s
 
     Clauses: CD-003, RD-011, RD-018.
     """
-    replaced = replaced_groups(state.commits)
+    commits = (*_archived_commits(state, violations), *state.commits)
+    replaced = replaced_groups(commits)
     groups = {id_: _data_only(group) for id_, group in state.groups.items() if id_ not in replaced}
     lost = _lost_logs(state, groups, replaced)
-    for id_, path in newest_base_files(state.commits).items():
+    for id_, path in newest_base_files(commits).items():
         newer = [base for base in groups.get(id_, FileGroup([], [])).base_files if state.seen.sees(base.name.instant)]
         if id_ in replaced or path in state.stored.files:
             continue
@@ -128,6 +130,18 @@ def _missing(state: TableState, violations: Violations) -> Iterator[tuple[str, s
         for id_, stat in commit.stats():
             if id_ not in replaced and stat.path in state.stored.files:
                 yield from ((path, "CD-003") for path in stat.cdc_stats or {} if path not in state.stored.files)
+
+
+def _archived_commits(state: TableState, violations: Violations) -> Iterator[Commit]:
+    """What the history keeps of the writes that have left the timeline.
+
+    Clauses: HS-007, RD-011.
+    """
+    active = {one.requested for one in state.contents.timeline.instants}
+    for one in Timeline(state.history.instants).completed_data():
+        if one.requested not in active and _has_content(one):
+            with violations.noting():
+                yield commit_of(state.storage, one)
 
 
 def _data_only(group: FileGroup) -> FileGroup:

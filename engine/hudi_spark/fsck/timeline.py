@@ -9,7 +9,7 @@ from typing import Any, Final
 from hudi_format.avro.files import read_container
 from hudi_format.errors import FormatError, Reason
 from hudi_format.json_text import read_json
-from hudi_format.names import ACTIONS, TimelineFileName, parse_timeline_file_name
+from hudi_format.names import ACTIONS, TimelineFileName, parse_timeline_file_name, refuse_no_file
 from hudi_format.storage import Storage
 from hudi_format.timeline import plans
 from hudi_format.timeline.archived_log import is_archived_log, read_archived_log
@@ -58,6 +58,9 @@ def check_names(storage: Storage, configuration: TableConfiguration, violations:
     Clauses: TL-001, TL-002, TL-005, TL-006, TL-007, TL-008, TL-012, TL-016, TL-021.
     """
     gathered: dict[tuple[str, str], list[_Named]] = {}
+    for path in storage.list_no_files(configuration.timeline_folder):
+        with violations.noting(path):
+            refuse_no_file(path, configuration.timeline_layout)
     for status in storage.list_files(configuration.timeline_folder, recursive=False):
         with violations.noting(status.path):
             name = status.path.rpartition("/")[2]

@@ -19,6 +19,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import RECORD_KEY, KeyRule, field_type
 from hudi_spark.merge.log_records import (
     LogRecords,
@@ -72,15 +73,19 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
     return _last_of_each(ranked, ["competes", *ordering_names(rule)]).drop_columns(["competes"])
 
 
-def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
-    """The rows that base rows and versions of records in the logs merge to.
+def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule, file: str = "") -> pa.Table:
+    """The rows that base rows, those of `file`, and versions of records in the logs merge to.
 
     `base` and `records.rows` have the same columns. Where a base file holds a key twice, each of its rows meets the
     version on its own, so that both stay, go, or are replaced.
 
+    Raises:
+        HudiError: KEY_MISSING for a base row that has no key to be merged by.
+
     Clauses: DM-001, MG-002, MG-003, MG-004, MG-018, RD-017.
+
     """
-    found = _base_keys(base, records, keys)
+    found = _base_keys(base, records, keys, file)
     if not (rule.completes or records.partial):
         return _merge_whole(base, found, records, rule)
     touched = pc.is_in(found, value_set=one_chunk(records.versions.column("key")))
@@ -92,13 +97,18 @@ def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -
     return pa.concat_tables([base.filter(pc.invert(touched)), merged])
 
 
-def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule) -> pa.ChunkedArray:
+def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule, file: str) -> pa.ChunkedArray:
     """The key of each base row; where versions state positions, of those rows only that they change.
 
-    Clauses: LF-023.
+    Clauses: DM-001, LF-023.
     """
     if records.positions is None:
-        return keys.keys(base)
+        found = keys.keys(base)
+        if found.null_count:
+            message = f"{found.null_count} rows have no record key, and cannot be merged with the logs"
+            hint = "restore the file from a copy, or find out which writer made it"
+            raise HudiError(Reason.KEY_MISSING, "DM-001", message, file, hint=hint)
+        return found
     versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=one_chunk(records.positions))
     return records.versions.column("key").take(versions)
 

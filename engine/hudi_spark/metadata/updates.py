@@ -34,6 +34,7 @@ from hudi_spark.metadata.recording import (
     delete_index,
     delete_metadata_table,
     first_instant,
+    refuse_file_in_its_place,
 )
 from hudi_spark.metadata.rollbacks import Recovery
 from hudi_spark.metadata.services import keep_up
@@ -111,6 +112,7 @@ class _Update:
         if self._keeping().metadata is None:
             if self._others_log():
                 return
+            refuse_file_in_its_place(self.effects.storage)
             drop_metadata_table(self.effects)
             create_metadata_table(self._inside, self.state.configuration.name, self._layout)
             self._changed()

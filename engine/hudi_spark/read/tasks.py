@@ -290,7 +290,7 @@ def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...], only: Filter
         # No positions in this file, whatever the block says.
         records = replace(records, positions=None)
         base = _base_rows(task, schema, records)
-    return _Merged(merge(base, records, context.keys, context.rule), records)
+    return _Merged(merge(base, records, context.keys, context.rule, task.base_file), records)
 
 
 def _numbers_rows(task: SliceTask) -> bool:

@@ -57,7 +57,7 @@ def _column(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
     index = rows.schema.get_field_index(field.name)
     if index < 0:
         column = pa.chunked_array([pa.nulls(rows.num_rows, field.type)], field.type)
-    elif rows.column(index).type == field.type:
+    elif rows.column(index).type == field.type and not _requires(field.type):
         column = rows.column(index)
     else:
         chunks = [_array(chunk, field.type, field.name) for chunk in rows.column(index).chunks]
@@ -69,7 +69,7 @@ def _column(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
 
 def _array(array: pa.Array, wanted: pa.DataType, place: str) -> pa.Array:
     array = _plain_values(array)
-    if array.type == wanted:
+    if array.type == wanted and not _requires(wanted):
         return array
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), wanted)
@@ -81,6 +81,14 @@ def _array(array: pa.Array, wanted: pa.DataType, place: str) -> pa.Array:
     if pa.types.is_map(array.type) and pa.types.is_map(wanted):
         return _map(whole, wanted, place)
     return _leaf(array, wanted, place)
+
+
+def _requires(kind: pa.DataType) -> bool:
+    """Whether a field inside of a type may not be null: Arrow lets rows state it, and does not look at the values."""
+    if pa.types.is_map(kind):
+        return not kind.item_field.nullable or _requires(kind.item_type)
+    inner = [kind.field(number) for number in range(kind.num_fields)]
+    return any(not one.nullable or _requires(one.type) for one in inner)
 
 
 def _plain_values(array: pa.Array) -> pa.Array:

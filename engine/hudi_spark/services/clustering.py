@@ -43,7 +43,7 @@ from hudi_spark.services.clustering_planning import (
     sized,
 )
 from hudi_spark.services.compaction import commits_before, stated_schemas, with_operation_field
-from hudi_spark.services.service import Attempt, ServicePlan
+from hudi_spark.services.service import Attempt, ServicePlan, skipped_in, warn_of_skipped
 from hudi_spark.table_state import (
     FileSlice,
     GroupId,
@@ -142,7 +142,7 @@ def _changed(group: GroupId, requested: str) -> HudiError:
     return HudiError(Reason.WRITE_CONFLICT, "CL-005", message, hint="the plan is given up: plan a clustering anew")
 
 
-SAMPLES: Final = pa.schema([("group", pa.int32()), ("sample", pa.binary())])
+SAMPLES: Final = pa.schema([("group", pa.int32()), ("sample", pa.binary()), ("skipped", pa.int64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +165,11 @@ class Rewriting:
     layout: Layout
     preserves: bool
 
-    def read(self, slices: tuple[SliceTask, ...]) -> pa.Table:
-        """The rows of slices, in the columns of the table."""
-        names = self.context.schema.names
-        parts = [run_task(one).rows.select(names).cast(self.context.schema) for one in slices]
-        return pa.concat_tables(parts)
+    def read(self, slices: tuple[SliceTask, ...]) -> tuple[pa.Table, int]:
+        """The rows of slices, in the columns of the table, and how many stretches of their logs are no blocks."""
+        names, found = self.context.schema.names, [run_task(one) for one in slices]
+        parts = [one.rows.select(names).cast(self.context.schema) for one in found]
+        return pa.concat_tables(parts), sum(len(one.skipped) for one in found)
 
     def store(self, rows: pa.Table, output: Output, layout: Layout, identity: TaskIdentity) -> tuple[WrittenFile, ...]:
         """Rows in order, as a new file group, or several where they are more than a file is to have."""
@@ -199,8 +199,9 @@ class WriteWhole:
 
     def __call__(self, task: WholeOutput, identity: TaskIdentity) -> pa.Table:
         """What was written, as rows."""
-        rows = self.rewriting.read(task.slices)
-        return to_rows(self.rewriting.store(rows, task.output, self.rewriting.layout, identity))
+        rows, skipped = self.rewriting.read(task.slices)
+        written = self.rewriting.store(rows, task.output, self.rewriting.layout, identity)
+        return to_rows(_counted(written, {task.output.partition: skipped}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,9 @@ class Sampling:
     def __call__(self, task: GroupSlice, identity: TaskIdentity) -> pa.Table:
         """The sample, packed: one row."""
         del identity
-        rows = self.rewriting.read((task.slice,))
+        rows, skipped = self.rewriting.read((task.slice,))
         packed = packed_table(sample_of(self.rewriting.layout, rows, self.most))
-        return pa.table([[task.group], [packed]], schema=SAMPLES)
+        return pa.table([[task.group], [packed], [skipped]], schema=SAMPLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ class Dividing:
     def __call__(self, task: GroupSlice, identity: TaskIdentity) -> pa.Table:
         """The rows with numbers."""
         del identity
-        rows, division = self.rewriting.read((task.slice,)), self.divisions[task.group]
+        (rows, _), division = self.rewriting.read((task.slice,)), self.divisions[task.group]
         numbers = pa.array([one.number for one in division.outputs], pa.int32())
         parts = division.layout.parts_of(rows, division.boundaries)
         return rows.append_column(TARGET_FIELD, numbers.take(parts))
@@ -395,7 +396,22 @@ def _rewritten_in_parts(
 
     rows = executor.tasks(slices, dividing, dividing.schema, GroupSlice.bytes)
     rows = rows.spread(TARGET, range(outputs.given), size_of)
-    return from_rows(rows.map(WriteParts(rewriting, divisions), WRITTEN_SCHEMA).gathered())
+    written = from_rows(rows.map(WriteParts(rewriting, divisions), WRITTEN_SCHEMA).gathered())
+    counts: dict[str, int] = {}
+    for number, skipped in zip(sampled["group"].to_pylist(), sampled["skipped"].to_pylist(), strict=True):
+        partition = groups[number].slices[0].partition
+        counts[partition] = counts.get(partition, 0) + skipped
+    return _counted(written, counts)
+
+
+def _counted(written: tuple[WrittenFile, ...], skipped: Mapping[str, int]) -> tuple[WrittenFile, ...]:
+    """Files, the first of each partition with the number of stretches of its logs that are no blocks.
+
+    Clauses: LF-010, TL-019.
+    """
+    left = dict(skipped)
+    stats = [replace(one.stat, total_corrupt_log_block=left.pop(one.stat.partition_path or "", 0)) for one in written]
+    return tuple(replace(one, stat=stat) for one, stat in zip(written, stats, strict=True))
 
 
 def _sample(sampled: pa.Table, group: int) -> pa.Table:
@@ -466,9 +482,13 @@ class _Clustering:
             written = rewrite(self.work.executor, self.work.storage, inputs, reading, rewriting)
             replaced = self._replaced()
             completion = self._completion(written, replaced, stated_schemas(planned))
+            stats = tuple(one.stat for one in written)
+            logs = (path for one in inputs for found in one.slices for path in found.log_files)
+            skipped = skipped_in(self.work.storage, stats, logs)
             completed = attempt.complete(self.snapshot, completion, self._check)
-        stats = tuple(one.stat for one in written)
-        return Outcome(self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced)
+        return warn_of_skipped(
+            Outcome(self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced, skipped=skipped)
+        )
 
     def _rewriting(self, state: WriterState, stored: pa.Schema) -> Rewriting:
         """`stored`: the columns of the slices, meta fields first."""

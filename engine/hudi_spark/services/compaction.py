@@ -40,7 +40,7 @@ from hudi_spark.metadata import FinishedWrite, StatisticsPlan, statistics_plan
 from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, bytes_to_read, read_context, slice_task
 from hudi_spark.schema import SCHEMA_KEY, WriterState, one_chunk, origins_of, read_base_rows, stating_commit
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction
-from hudi_spark.services.service import Attempt, ServicePlan
+from hudi_spark.services.service import Attempt, ServicePlan, skipped_in, warn_of_skipped
 from hudi_spark.table_state import (
     COMPACTION,
     Commit,
@@ -228,7 +228,7 @@ def merged_slice(task: SliceTask, context: ReadContext) -> MergedSlice:
     scan = scan_logs(context.storage, task.log_files, context.visibility)
     records = decode_log_records(scan.blocks, context.schema, context.keys, context.rule, task.columns)
     base = _base_rows(task, context)
-    rows = merge(base, records, context.keys, context.rule)
+    rows = merge(base, records, context.keys, context.rule, task.base_file or "")
     before, after = _touched(base, records, context), _touched(rows, records, context)
     places = pc.index_in(context.keys.keys(after), value_set=one_chunk(context.keys.keys(before)))
     same = _same(after, before.take(places))
@@ -320,8 +320,10 @@ def carry_out(
         metadata = CommitMetadata(kind.operation, True, stats, extra=stated_schemas(planned))
         content = metadata_content(snapshot.configuration, kind.action, metadata)
         finished = FinishedWrite(pending.requested, kind.action, kind.operation, written)
+        logs = (joined(one.partition_path or "", name) for one in plan.operations for name in one.delta_file_paths)
+        skipped = skipped_in(work.storage, stats, logs)
         completed = attempt.complete(snapshot, Completion(finished, content, requested_as=pending.action), check)
-    return Outcome(pending.requested, completed, kind.action, kind.operation, stats)
+    return warn_of_skipped(Outcome(pending.requested, completed, kind.action, kind.operation, stats, skipped=skipped))
 
 
 def _written(

@@ -49,6 +49,10 @@ class Subfolder:
         """Folders directly below a folder."""
         return [self._inner(path) for path in self.storage.list_folders(self._outer(folder))]
 
+    def list_no_files(self, folder: str = "") -> list[str]:
+        """What is no file directly below a folder."""
+        return [self._inner(path) for path in self.storage.list_no_files(self._outer(folder))]
+
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
         return self.storage.read(self._outer(path))

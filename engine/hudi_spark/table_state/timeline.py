@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
+from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name, refuse_no_file
 from hudi_format.storage import Storage
 from hudi_format.timeline.plans import CompactionPlan
 
@@ -160,13 +160,15 @@ def load_timeline(storage: Storage, configuration: TableConfiguration) -> Timeli
     """The active timeline of a table.
 
     Raises:
-        FormatError: INSTANT_MALFORMED for a name that looks like an instant and is none.
+        FormatError: INSTANT_MALFORMED for a name that looks like an instant and is none, or an instant that is no file.
         HudiError: INSTANT_MALFORMED for two completed files of one action.
 
     Clauses: TL-004, TL-005, TL-006, TL-007, TL-008, TL-010, TL-016, PR-007.
 
     """
     gathered: dict[tuple[str, str], list[tuple[TimelineFileName, str]]] = {}
+    for path in storage.list_no_files(configuration.timeline_folder):
+        refuse_no_file(path, configuration.timeline_layout)
     for status in storage.list_files(configuration.timeline_folder, recursive=False):
         name = status.path.rpartition("/")[2]
         parsed = parse_timeline_file_name(name, configuration.timeline_layout, status.path)

@@ -16,7 +16,7 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import AHEAD_KEY, Clock, Effects, Failure, Holding, holding_of, table_lock
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, UnsupportedFeature
 from hudi_spark.options import Options
 from hudi_spark.read import Executor
 from hudi_spark.readings import RELEASED, Readings
@@ -32,7 +32,8 @@ class Outcome:
     `deleted`: files that it removed, by partition. `schema_changes`: what became of the table's columns, a text each.
     `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is
     no action: both times and its name are empty. `failures`: what failed after it had completed; it stands.
-    `repeated`: a write of its id stood already, and nothing was written now.
+    `repeated`: a write of its id stood already, and nothing was written now. `skipped`: stretches of logs that are no
+    blocks, which a service read over: its files have nothing of what stood there.
 
     Clauses: OW-010.
     """
@@ -48,6 +49,7 @@ class Outcome:
     missing_partitions: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     repeated: bool = False
+    skipped: tuple[SkippedBytes, ...] = ()
 
     def __str__(self) -> str:
         missing = [f"no partition {name!r}" for name in self.missing_partitions]
@@ -81,7 +83,7 @@ class Outcome:
             *(["no stored row matches"] if self._deletes_nothing else []),
             *self.schema_changes,
             *(["written before"] if self.repeated else []),
-            *(str(one) for one in self.failures),
+            *(str(one) for one in (*self.skipped, *self.failures)),
         ]
 
 

@@ -38,6 +38,12 @@ class Storage(Protocol):
     def list_folders(self, folder: str = "") -> list[str]:
         """Folders directly below `folder`, relative to the base, sorted; none if absent."""
 
+    def list_no_files(self, folder: str = "") -> list[str]:
+        """What lies directly below `folder` and can be read as no file, sorted; none if absent, or in an object store.
+
+        A folder, a pipe, a device, a link that leads nowhere.
+        """
+
     def read(self, path: str) -> bytes:
         """All bytes of a file; FileNotFoundError when absent."""
 

@@ -83,6 +83,12 @@ class LocalStorage:
         paths = ((entry, _join(folder, entry.name)) for entry in self._entries(folder))
         return sorted(path for entry, path in paths if self._is_folder(entry, path))
 
+    def list_no_files(self, folder: str = "") -> list[str]:
+        """Folders, pipes, devices and links that lead nowhere, directly below `folder`."""
+        others = (entry for entry in self._entries(folder) if not _is_file(entry))
+        # Where a folder does not know the kinds of its entries, what vanished meanwhile looks like no file.
+        return sorted(_join(folder, entry.name) for entry in others if os.path.lexists(entry.path))
+
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
         with open(self.resolve(path), "rb", opener=_open_at_once) as stream:

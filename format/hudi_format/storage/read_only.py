@@ -34,6 +34,10 @@ class ReadOnlyStorage:
         """Folders directly below `folder`, sorted; none if absent."""
         return [self._without(path) for path in self.storage.list_folders(self._within(folder))]
 
+    def list_no_files(self, folder: str = "") -> list[str]:
+        """What is no file directly below `folder`, sorted; none if absent."""
+        return [self._without(path) for path in self.storage.list_no_files(self._within(folder))]
+
     def read(self, path: str) -> bytes:
         """All bytes of a file; FileNotFoundError when absent."""
         return self.storage.read(self._within(path))

@@ -13,7 +13,7 @@ from hudi_model.actions import (
     TimelineEntry,
     WriteStat,
 )
-from hudi_model.files import BaseFile, Damaged, GroupId, LogFile
+from hudi_model.files import BaseFile, CorruptBlock, Damaged, GroupId, LogFile
 from hudi_model.rejection import Rejection
 from hudi_model.retention import inner_path, instant_of_log
 from hudi_model.slicing import data_files, group_of, path_of
@@ -90,15 +90,20 @@ def file_violations(one: Instant, stat: WriteStat, file: BaseFile | LogFile, whe
 def size_violations(
     stat: WriteStat, file: BaseFile | LogFile, where: str, footer: Footer | None
 ) -> Iterator[Violation]:
-    """A base file that has not the length or the rows that its commit counted; 0 stands for not counted.
+    """A file that has not the length or the rows that its commit counted; 0 stands for not counted.
 
-    One that does not parse at all is reported on its own.
+    Others may have appended to a log. What does not parse, and what a torn block lacks, is reported on its own.
 
     Clauses: SA-001, OW-017.
     """
-    if isinstance(file, LogFile) or isinstance(file.records, Damaged):
+    if isinstance(file, LogFile):
+        torn = isinstance(file.blocks, Damaged) or any(isinstance(one, CorruptBlock) for one in file.blocks)
+        differs = file.size < stat.size and bool(file.size or not file.blocks) and not torn
+    elif isinstance(file.records, Damaged):
         return
-    if stat.size and file.size and file.size != stat.size:
+    else:
+        differs = bool(stat.size and file.size and file.size != stat.size)
+    if differs:
         yield error("SA-001", where, f"the file has {file.size} bytes, the write put {stat.size}")
     if footer and stat.writes and footer.rows != stat.writes:
         yield error("OW-017", where, f"the file has {footer.rows} rows, the commit counts {stat.writes}")
