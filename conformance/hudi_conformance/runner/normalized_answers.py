@@ -138,7 +138,12 @@ class InstantNames:
     def _name_others(self, instants: Iterable[str]) -> None:
         known = sum(name.startswith("?") for name in self.names.values())
         first = min(self.instants.values(), default=None)
-        others = {one for one in set(instants) - self.names.keys() if first and one > first}
+        unnamed = set(instants) - self.names.keys()
+        if first is None:
+            # They came with the table: also a step that goes on with one of them does not give it its name.
+            self.names.update((one, one) for one in unnamed)
+            return
+        others = {one for one in unnamed if one > first}
         for number, instant in enumerate(sorted(others), start=known + 1):
             self.names[instant] = f"?{number}"
 

@@ -34,6 +34,7 @@ ALL_TYPES = Schema(
     )
 )
 _LATER = Schema((*RIDES.fields, Field("tip", "decimal(8,2)"), Field("note", "string")))
+_SHORTER = Schema(tuple(Field(one.name, "int32") if one.name == "ts" else one for one in RIDES.fields))
 _MOMENT = dt.datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=dt.timezone.utc)
 
 
@@ -150,16 +151,21 @@ def added_columns(table: GoldenTable) -> None:
 
 @golden("v8/mor_older_log_schema", "A log block of before two columns came", merge_on_read(8), also=(6,))
 def older_log_schema(table: GoldenTable) -> None:
-    """A log block lacks two columns that a later one has."""
+    """A log block lacks two columns that a later one has, and like base files it has shorter ordering values.
+
+    Of the rides that the later one brings two are late.
+    """
+    table.schema = _SHORTER
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.schema = _LATER
-    table.upsert(second(3), rides(30, ("r02", "r12"), tip=Decimal("1.50"), note="später"))
+    late = [*rides(15, ("r01",), rider="late"), *rides(5, ("r03",), rider="late")]
+    table.upsert(second(3), [*rides(30, ("r02", "r12", "r11"), tip=Decimal("1.50"), note="später"), *late])
     table.snapshot(
         "snapshot",
-        "each block is read by its own schema, new columns of the older one are null",
-        "LF-022 DM-004",
-        "columns-in-order-of-names missing-column-refused",
+        "each block is read by its own schema, new columns of the older one are null, ordering values are compared",
+        "LF-022 DM-004 MG-003",
+        "columns-in-order-of-names missing-column-refused event-time-ignores-ordering",
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hudi_model.files import Field, Schema
+
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
@@ -31,17 +33,28 @@ _NAMED: Final = (
 _NAMING: Final = {"hoodie.write.complex.keygen.new.encoding": "false"}
 
 
-@writing("single/upsert", (*shapes(AND_DRAFT), *_NAMED), "OW-014 OW-003", "tagging-sees-nothing")
+_WIDE: Final = Schema((*RIDES.fields, *(Field(f"reading_{number}", "int64") for number in range(120))))
+
+
+@writing(
+    "single/upsert",
+    (*shapes(AND_DRAFT), *_NAMED, *shapes((9,), label="wide")),
+    "OW-014 OW-003",
+    "tagging-sees-nothing",
+)
 def upsert(case: WritingCase) -> None:
     """An upsert changes rows that are there and adds those that are not.
 
-    Given rides of two cities, also in tables whose first keys name their one field.
+    Given rides of two cities, also in tables whose first keys name their one field, and in some of 129 columns.
     When an upsert brings a newer version of one ride, an older version of another, and a new one.
     Then the newer version and the new ride stand, and the older version has lost.
     """
-    if case.shape.label:
+    is_named = case.shape.label == "named_keys"
+    if is_named:
         case.shows("DM-030", "complex-keys-unnamed")
-    first = with_rides(case, _NAMING if case.shape.label else None)
+    if case.shape.label == "wide":
+        case.schema = _WIDE
+    first = with_rides(case, _NAMING if is_named else None)
     case.write("upsert", [ride("r01", 20), ride("r11", 5, rider="late"), ride("🚲-16", 20)])
     case.state()
     case.as_of(first)
@@ -95,17 +108,31 @@ def insert_of_a_known_key(case: WritingCase) -> None:
     case.incremental(first)
 
 
-@writing("single/bulk_insert", shapes(versions=(6, 9)), "OW-012 OW-014", "insert-groups-by-partition")
+_NAMED_FOLDERS: Final = {**_NO_META_FIELDS, "hoodie.datasource.write.hive_style_partitioning": "true"}
+
+
+@writing(
+    "single/bulk_insert",
+    (
+        *shapes(versions=(6, 9)),
+        *shapes((6,), (COW,), properties=_NAMED_FOLDERS, label="named_folders"),
+        *shapes((9,), (MOR,), properties=_NAMED_FOLDERS, label="named_folders"),
+    ),
+    "OW-012 OW-014 DM-031",
+    "insert-groups-by-partition",
+)
 def bulk_insert(case: WritingCase) -> None:
     """A bulk insert opens file groups of its own.
 
-    Given rides of two cities.
-    When a bulk insert brings more.
-    Then all stand, the new ones in new file groups.
+    Given rides of two cities, in some tables without meta fields, whose folders name their column.
+    When a bulk insert brings more, one of them of no city.
+    Then all stand, the new ones in new file groups, and that of no city in the folder of missing values.
     """
     with_rides(case)
-    case.write("bulk_insert", rides(20, ("r03", "r12")))
-    case.state()
+    case.write("bulk_insert", [*rides(20, ("r03", "r12")), {**ride("r41", 20), "city": None}])
+    case.snapshot(meta_columns=not case.shape.label)
+    case.timeline()
+    case.slices()
     case.optimized()
 
 
@@ -396,11 +423,19 @@ def upsert_by_commit_time(case: WritingCase) -> None:
     case.shows("OW-016" if case.is_mor else "OW-015")
 
 
-@writing("single/upsert_without_partitions", shapes(versions=(6, 9), partition_by=()), "OW-003", "tagging-sees-nothing")
+@writing(
+    "single/upsert_without_partitions",
+    (
+        *shapes(versions=(6, 9), partition_by=()),
+        *shapes((6, 9), (MOR,), partition_by=(), record_key=("id", "city"), label="two_keys"),
+    ),
+    "OW-003",
+    "tagging-sees-nothing",
+)
 def upsert_without_partitions(case: WritingCase) -> None:
     """An upsert of a table without partitions.
 
-    Given rides in the base folder itself.
+    Given rides in the base folder itself, in some tables with keys of two fields.
     When an upsert brings a newer version of one, and a new one.
     Then both stand.
     """
