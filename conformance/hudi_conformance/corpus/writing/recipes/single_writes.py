@@ -324,12 +324,16 @@ def rows_of_one_key(case: WritingCase) -> None:
     """Rows of one write with the same key are merged before they are written.
 
     Given rides of two cities.
-    When one upsert brings two versions of a known ride and two of a new one, and another one by a global index versions
-    of known and new rides in several cities, the newest neither first nor last.
-    Then of each the newest one stands; with the global index in its own city, and in no other.
+    When one upsert brings two versions of a known ride and two of a new one, one time with equal ordering values, and
+    a ride of two cities; another one by a global index versions of known and new rides in several cities, the newest
+    neither first nor last.
+    Then of each the newest one stands, the last of those that are equal, and in each of two cities one; with the global
+    index it stands in its own city, and in no other.
     """
     with_rides(case)
-    case.write("upsert", [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)])
+    several = [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)]
+    equal = [ride(key, 30, rider=rider) for rider in ("earlier", "later") for key in ("r11", "r13")]
+    case.write("upsert", [*several, *equal, *(ride("both", 30, city=city) for city in ("oslo", "lima"))])
     case.snapshot()
     case.slices()
     moves = ((40, "oslo"), (60, "bergen"), (50, "lima"))
@@ -387,16 +391,16 @@ def inserts_are_not_combined(case: WritingCase) -> None:
     Given a table with rides.
     When an insert brings a key twice, and another does so with combining requested; two bulk inserts do the same, and
     an upsert brings the combined ones.
-    Then each of the first keys is there twice, and the others once, under their own keys.
+    Then each of the first keys is there twice, and the others once in each city, under their own keys.
     """
     combining = {"hoodie.combine.before.insert": "true"}
     has_keys = not case.shape.label
     with_rides(case)
     for operation, plain, combined in (("insert", "r03", "r04"), ("bulk_insert", "r13", "r14@lima")):
         case.write(operation, [*rides(20, (plain, "駅-06")), ride(plain, 30)])
-        case.write(
-            operation, [ride(combined, 30), ride(combined, 20, rider="older"), ride("año-15", 5)], configs=combining
-        )
+        elsewhere = ride(combined, 25, city="bergen")
+        brought = [ride(combined, 30), ride(combined, 20, rider="older"), elsewhere, ride("año-15", 5)]
+        case.write(operation, brought, configs=combining)
         case.snapshot(meta_columns=has_keys)
     case.write("upsert", rides(40, ("r04", "r14@lima"), rider="upserted"))
     case.snapshot(meta_columns=has_keys)
