@@ -2,7 +2,8 @@
 
 An instant is named after the step that it came of, `$2.requested`, `$2.completed`, or after a process. One that no step
 answered is `?1`, `?2` in the order of time; older ones than all that a step answered came with the table, and stay as
-they are. Of names of files there is left what a writer is not free to choose.
+they are, as do those that a question answered before any step did. Of names of files there is left what a writer is not
+free to choose.
 """
 
 import re
