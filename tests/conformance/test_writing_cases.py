@@ -174,6 +174,22 @@ def test_what_came_with_the_table_keeps_its_times() -> None:
     assert times.normalized("read_snapshot", rows).rows == ((_instant(1),), ("?1",))
 
 
+def test_what_a_step_goes_on_with_keeps_its_time_where_a_question_came_first() -> None:
+    """A rollback that is finished under its own instant is another answer than one that is begun anew."""
+    entry = {"requested": _instant(5), "completed": None, "action": "rollback", "state": "INFLIGHT"}
+    finished, anew = InstantNames(), InstantNames()
+    for times, instant in ((finished, _instant(5)), (anew, _instant(7))):
+        times.normalized("list_timeline", [entry])
+        times.note(1, {"requested": instant})
+
+    found = [
+        times.normalized("list_timeline", [{**entry, "requested": instant}])
+        for times, instant in ((finished, _instant(5)), (anew, _instant(7)))
+    ]
+
+    assert [one["requested"] for (one,) in found] == [_instant(5), "$1.requested"]
+
+
 def test_slices_are_normalized_without_what_a_writer_may_choose() -> None:
     """File ids and write tokens go; partition, instants, order of logs and the bucket stay."""
     times = InstantNames()

@@ -2,7 +2,8 @@
 
 An instant is named after the step that it came of, `$2.requested`, `$2.completed`, or after a process. One that no step
 answered is `?1`, `?2` in the order of time; older ones than all that a step answered came with the table, and stay as
-they are. Of names of files there is left what a writer is not free to choose.
+they are, as do those that a question answered before any step did. Of names of files there is left what a writer is not
+free to choose.
 """
 
 import re
@@ -138,7 +139,12 @@ class InstantNames:
     def _name_others(self, instants: Iterable[str]) -> None:
         known = sum(name.startswith("?") for name in self.names.values())
         first = min(self.instants.values(), default=None)
-        others = {one for one in set(instants) - self.names.keys() if first and one > first}
+        unnamed = set(instants) - self.names.keys()
+        if first is None:
+            # They came with the table: also a step that goes on with one of them does not give it its name.
+            self.names.update((one, one) for one in unnamed)
+            return
+        others = {one for one in unnamed if one > first}
         for number, instant in enumerate(sorted(others), start=known + 1):
             self.names[instant] = f"?{number}"
 

@@ -71,6 +71,16 @@ def with_positions(name: str, base_instant: str, positions: Sequence[int]) -> Da
     return _encoded(name, positioned)
 
 
+def under_another_name(name: str, old: str, new: str) -> Damage:
+    """Let the schemas of a log file's blocks call the records otherwise: their namespaces, and those of their parts."""
+
+    def renamed(block: RawBlock, _file: str) -> bytes:
+        schema = block.header[HeaderKey.SCHEMA].replace(old, new)
+        return encode_block(block.type, {**block.header, HeaderKey.SCHEMA: schema}, block.content)
+
+    return _encoded(name, renamed)
+
+
 def _encoded(name: str, encode: Callable[[RawBlock, str], bytes]) -> Damage:
     def edit(table: Path) -> None:
         path = table / name

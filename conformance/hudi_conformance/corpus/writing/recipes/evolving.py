@@ -101,15 +101,24 @@ def widened_on_request(case: WritingCase) -> None:
 _FILLING: Final = {"hoodie.write.set.null.for.missing.columns": "true"}
 
 
-@writing("evolving/left_out", shapes((6, 9)), "DM-005 DM-004", "left-out-columns-are-null")
+_COMPLETING: Final = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
+
+
+@writing(
+    "evolving/left_out",
+    (*shapes((6, 9)), *shapes((9,), properties=_COMPLETING, label="completing")),
+    "DM-005 DM-004",
+    "left-out-columns-are-null",
+)
 def left_out(case: WritingCase) -> None:
     """A column that rows leave out is refused, unless nulls are requested in its place.
 
-    Given rides of two cities.
+    Given rides of two cities, in some tables completed by what older versions hold where newer ones have nulls.
     When an insert, an upsert and an overwrite bring rides without riders and fares, whose other columns stand in
     another order, without a word and requesting nulls in their place; at last a new column comes beside the others.
     Then all are refused without a word; otherwise the rides have nulls there, their other values in place, the rides
-    that nobody wrote keep theirs, and the table has its columns in their order.
+    that nobody wrote keep theirs, and the table has its columns in their order. Where versions complete each other an
+    update without columns leaves the values that were there.
     """
     first = with_rides(case)
     lacking = Schema(tuple(one for one in RIDES.fields[::-1] if one.name not in {"rider", "fare"}))

@@ -159,6 +159,7 @@ def rollback(case: WritingCase) -> None:
     When the write is rolled back again, and once more.
     Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
     """
+    case.timeline()
     case.service("rollback", instant=second(2))
     case.state()
     case.service("rollback", instant=second(2), reject="INSTANT_NOT_FOUND")

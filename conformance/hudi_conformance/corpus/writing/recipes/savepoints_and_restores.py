@@ -3,7 +3,9 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.archivals import KEEPS
 from hudi_conformance.corpus.writing.recipes.cleanings import COMMITS, VERSIONS
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -32,14 +34,21 @@ def restored(case: WritingCase) -> None:
     """After a restore the table is what it was, and later writes find it so.
 
     Given a saved insert, an update and a delete after it.
-    When the table is restored to the savepoint, and an update then comes.
-    Then the rows are those of the insert, and the update finds them.
+    When the table is restored to the savepoint, and updates then come; at last the savepoint is deleted, and the oldest
+    actions are archived.
+    Then the rows are those of the insert, and the updates find them; what was undone is older than the timeline in the
+    end, and does not come back, since no file of it is left.
     """
     first, *_ = written(case)
     case.service("savepoint", instant=first.requested)
     case.service("restore", instant=first.requested)
     case.state()
     case.write("upsert", [ride("r02", 30), ride("r31", 30)])
+    case.state()
+    for ts in (40, 50, 60):
+        case.write("upsert", rides(ts, ("r03",)))
+    case.service("delete_savepoint", instant=first.requested)
+    case.service("archive", KEEPS)
     case.state()
 
 
@@ -153,9 +162,9 @@ def saved_files_stay(case: WritingCase) -> None:
 def pending_ones_too(case: WritingCase) -> None:
     """Pending actions are undone as well.
 
-    Given a saved insert, a writer that made its files and died, and an update.
+    Given a saved insert, a writer that made its files and died, an update, a planned clustering, and an insert.
     When the table is restored to the savepoint.
-    Then nothing of either is left.
+    Then nothing of any of these is left.
     """
     case.create()
     first = case.write("insert", fleet(10))
@@ -164,6 +173,8 @@ def pending_ones_too(case: WritingCase) -> None:
     case.stage("one")
     case.end_process(2)
     case.write("upsert", rides(30, ("r11",)))
+    case.schedule("clustering", CLUSTERING_DUE)
+    case.write("insert", [ride("r41@rome", 40)])
     case.service("restore", instant=first.requested)
     case.state()
 

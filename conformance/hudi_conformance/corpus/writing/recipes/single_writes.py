@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from hudi_model.files import Field, Schema
+
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
@@ -31,17 +33,28 @@ _NAMED: Final = (
 _NAMING: Final = {"hoodie.write.complex.keygen.new.encoding": "false"}
 
 
-@writing("single/upsert", (*shapes(AND_DRAFT), *_NAMED), "OW-014 OW-003", "tagging-sees-nothing")
+_WIDE: Final = Schema((*RIDES.fields, *(Field(f"reading_{number}", "int64") for number in range(120))))
+
+
+@writing(
+    "single/upsert",
+    (*shapes(AND_DRAFT), *_NAMED, *shapes((9,), label="wide")),
+    "OW-014 OW-003",
+    "tagging-sees-nothing",
+)
 def upsert(case: WritingCase) -> None:
     """An upsert changes rows that are there and adds those that are not.
 
-    Given rides of two cities, also in tables whose first keys name their one field.
+    Given rides of two cities, also in tables whose first keys name their one field, and in some of 129 columns.
     When an upsert brings a newer version of one ride, an older version of another, and a new one.
     Then the newer version and the new ride stand, and the older version has lost.
     """
-    if case.shape.label:
+    is_named = case.shape.label == "named_keys"
+    if is_named:
         case.shows("DM-030", "complex-keys-unnamed")
-    first = with_rides(case, _NAMING if case.shape.label else None)
+    if case.shape.label == "wide":
+        case.schema = _WIDE
+    first = with_rides(case, _NAMING if is_named else None)
     case.write("upsert", [ride("r01", 20), ride("r11", 5, rider="late"), ride("🚲-16", 20)])
     case.state()
     case.as_of(first)
@@ -95,17 +108,31 @@ def insert_of_a_known_key(case: WritingCase) -> None:
     case.incremental(first)
 
 
-@writing("single/bulk_insert", shapes(versions=(6, 9)), "OW-012 OW-014", "insert-groups-by-partition")
+_NAMED_FOLDERS: Final = {**_NO_META_FIELDS, "hoodie.datasource.write.hive_style_partitioning": "true"}
+
+
+@writing(
+    "single/bulk_insert",
+    (
+        *shapes(versions=(6, 9)),
+        *shapes((6,), (COW,), properties=_NAMED_FOLDERS, label="named_folders"),
+        *shapes((9,), (MOR,), properties=_NAMED_FOLDERS, label="named_folders"),
+    ),
+    "OW-012 OW-014 DM-031",
+    "insert-groups-by-partition",
+)
 def bulk_insert(case: WritingCase) -> None:
     """A bulk insert opens file groups of its own.
 
-    Given rides of two cities.
-    When a bulk insert brings more.
-    Then all stand, the new ones in new file groups.
+    Given rides of two cities, in some tables without meta fields, whose folders name their column.
+    When a bulk insert brings more, one of them of no city.
+    Then all stand, the new ones in new file groups, and that of no city in the folder of missing values.
     """
     with_rides(case)
-    case.write("bulk_insert", rides(20, ("r03", "r12")))
-    case.state()
+    case.write("bulk_insert", [*rides(20, ("r03", "r12")), {**ride("r41", 20), "city": None}])
+    case.snapshot(meta_columns=not case.shape.label)
+    case.timeline()
+    case.slices()
     case.optimized()
 
 
@@ -297,12 +324,16 @@ def rows_of_one_key(case: WritingCase) -> None:
     """Rows of one write with the same key are merged before they are written.
 
     Given rides of two cities.
-    When one upsert brings two versions of a known ride and two of a new one, and another one by a global index versions
-    of known and new rides in several cities, the newest neither first nor last.
-    Then of each the newest one stands; with the global index in its own city, and in no other.
+    When one upsert brings two versions of a known ride and two of a new one, one time with equal ordering values, and
+    a ride of two cities; another one by a global index versions of known and new rides in several cities, the newest
+    neither first nor last.
+    Then of each the newest one stands, the last of those that are equal, and in each of two cities one; with the global
+    index it stands in its own city, and in no other.
     """
     with_rides(case)
-    case.write("upsert", [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)])
+    several = [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)]
+    equal = [ride(key, 30, rider=rider) for rider in ("earlier", "later") for key in ("r11", "r13")]
+    case.write("upsert", [*several, *equal, *(ride("both", 30, city=city) for city in ("oslo", "lima"))])
     case.snapshot()
     case.slices()
     moves = ((40, "oslo"), (60, "bergen"), (50, "lima"))
@@ -360,16 +391,16 @@ def inserts_are_not_combined(case: WritingCase) -> None:
     Given a table with rides.
     When an insert brings a key twice, and another does so with combining requested; two bulk inserts do the same, and
     an upsert brings the combined ones.
-    Then each of the first keys is there twice, and the others once, under their own keys.
+    Then each of the first keys is there twice, and the others once in each city, under their own keys.
     """
     combining = {"hoodie.combine.before.insert": "true"}
     has_keys = not case.shape.label
     with_rides(case)
     for operation, plain, combined in (("insert", "r03", "r04"), ("bulk_insert", "r13", "r14@lima")):
         case.write(operation, [*rides(20, (plain, "駅-06")), ride(plain, 30)])
-        case.write(
-            operation, [ride(combined, 30), ride(combined, 20, rider="older"), ride("año-15", 5)], configs=combining
-        )
+        elsewhere = ride(combined, 25, city="bergen")
+        brought = [ride(combined, 30), ride(combined, 20, rider="older"), elsewhere, ride("año-15", 5)]
+        case.write(operation, brought, configs=combining)
         case.snapshot(meta_columns=has_keys)
     case.write("upsert", rides(40, ("r04", "r14@lima"), rider="upserted"))
     case.snapshot(meta_columns=has_keys)
@@ -396,11 +427,19 @@ def upsert_by_commit_time(case: WritingCase) -> None:
     case.shows("OW-016" if case.is_mor else "OW-015")
 
 
-@writing("single/upsert_without_partitions", shapes(versions=(6, 9), partition_by=()), "OW-003", "tagging-sees-nothing")
+@writing(
+    "single/upsert_without_partitions",
+    (
+        *shapes(versions=(6, 9), partition_by=()),
+        *shapes((6, 9), (MOR,), partition_by=(), record_key=("id", "city"), label="two_keys"),
+    ),
+    "OW-003",
+    "tagging-sees-nothing",
+)
 def upsert_without_partitions(case: WritingCase) -> None:
     """An upsert of a table without partitions.
 
-    Given rides in the base folder itself.
+    Given rides in the base folder itself, in some tables with keys of two fields.
     When an upsert brings a newer version of one, and a new one.
     Then both stand.
     """
