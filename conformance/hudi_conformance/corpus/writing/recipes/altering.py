@@ -229,15 +229,28 @@ def _at(key: str, ts: int) -> dict[str, Any]:
     )
 
 
-@writing("altering/refused", _SHAPES, "DM-021 DM-005", "needed-columns-go")
+_ORDERED_INSIDE: Final = shapes((9,), (COW,), ordering=("place.height",), label="ordered_inside")
+
+
+@writing("altering/refused", (*_SHAPES, *_ORDERED_INSIDE), "DM-021 DM-005", "needed-columns-go")
 def refused(case: WritingCase) -> None:
     """What keys, partitions and order are made of stays, no two columns have one name, and none unknown is changed.
 
-    Given rides of two cities.
+    Given rides of two cities; or rides that are ordered by a part of a struct.
     When the key, the partition and the ordering field are to be dropped or renamed or become text, a column is added or
-    renamed to the name of another, and one that is not there is to be renamed.
+    renamed to the name of another, and one that is not there is to be renamed; or the struct and its part are.
     Then all are refused, and the table is as it was.
     """
+    if case.shape.label:
+        case.schema = _PLACE
+        case.create()
+        case.write("insert", [_at("r01", 10), _at("r11", 10)])
+        for name in ("place", "place.height"):
+            _altered(case, {"change": "drop", "column": name}, reject=_REFUSED)
+            _altered(case, {"change": "rename", "column": name, "to": "other"}, reject=_REFUSED)
+        case.write("upsert", [_at("r01", 5), _at("r11", 20)])
+        case.state()
+        return
     with_rides(case)
     for name in ("id", "city", "ts"):
         _altered(case, {"change": "drop", "column": name}, reject=_REFUSED)
