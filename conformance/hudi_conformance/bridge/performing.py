@@ -89,11 +89,17 @@ def _delete_entry(storage: LocalStorage, table: Table, name: str) -> None:
 
 
 def _move_timeline(storage: LocalStorage, before: Table, table: Table, site: Site) -> None:
-    """What bears one name in both layouts is put where the new one looks, in its form."""
+    """What bears one name in both layouts is put where the new one looks, in its form; versions of columns as well."""
     for entry in table.timeline:
         if entry.state < State.COMPLETED:
             _put_entry(storage, table, entry, site)
             storage.delete(f"{_folder(before)}/{entry.name}")
+    for file in table.schema_files:
+        stood, stands = (dict(schema_files(file, _layout(one))) for one in (before, table))
+        for path in stood.keys() - stands.keys():
+            storage.delete(path)
+        for path in stands.keys() - stood.keys():
+            storage.put(path, stands[path])
 
 
 def _layout_of(table: Table, entry: TimelineEntry) -> int:

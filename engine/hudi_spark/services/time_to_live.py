@@ -1,9 +1,9 @@
 """Time to live: partitions that are older than they may be are deleted.
 
-KEEP_BY_TIME             since anything was last written to a partition
+KEEP_BY_TIME             since the youngest slice of a partition began: logs make no slice younger
 KEEP_BY_CREATION_TIME    since the partition was made
 
-Clauses: OW-018.
+Clauses: CN-013, OW-018.
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,16 +69,13 @@ def _type(options: Options) -> str:
 
 
 def _written(snapshot: Snapshot) -> Mapping[str, str]:
-    """When each partition was last written to: the newest slice, and newer logs over it."""
-    times = [(one.partition, one.base_instant) for one in snapshot.slices]
-    times += [(partition, one.instant.requested) for one in snapshot.commits for partition, _ in one.groups()]
-    return _latest(times)
+    """When the youngest slice of each partition began.
 
-
-def _latest(times: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    Clauses: CN-013.
+    """
     found: dict[str, str] = {}
-    for partition, time in times:
-        found[partition] = max(time, found.get(partition, ""))
+    for one in snapshot.slices:
+        found[one.partition] = max(one.base_instant, found.get(one.partition, ""))
     return found
 
 

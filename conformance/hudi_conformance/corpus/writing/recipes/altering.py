@@ -10,6 +10,7 @@ from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTIO
 from hudi_conformance.corpus.writing.recipes.kept_indexes import indexed
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.recipes.typed_tables import KEPT
+from hudi_conformance.corpus.writing.recipes.versions import to_the_other_version
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
@@ -228,15 +229,28 @@ def _at(key: str, ts: int) -> dict[str, Any]:
     )
 
 
-@writing("altering/refused", _SHAPES, "DM-021 DM-005", "needed-columns-go")
+_ORDERED_INSIDE: Final = shapes((9,), (COW,), ordering=("place.height",), label="ordered_inside")
+
+
+@writing("altering/refused", (*_SHAPES, *_ORDERED_INSIDE), "DM-021 DM-005", "needed-columns-go")
 def refused(case: WritingCase) -> None:
     """What keys, partitions and order are made of stays, no two columns have one name, and none unknown is changed.
 
-    Given rides of two cities.
+    Given rides of two cities; or rides that are ordered by a part of a struct.
     When the key, the partition and the ordering field are to be dropped or renamed or become text, a column is added or
-    renamed to the name of another, and one that is not there is to be renamed.
+    renamed to the name of another, and one that is not there is to be renamed; or the struct and its part are.
     Then all are refused, and the table is as it was.
     """
+    if case.shape.label:
+        case.schema = _PLACE
+        case.create()
+        case.write("insert", [_at("r01", 10), _at("r11", 10)])
+        for name in ("place", "place.height"):
+            _altered(case, {"change": "drop", "column": name}, reject=_REFUSED)
+            _altered(case, {"change": "rename", "column": name, "to": "other"}, reject=_REFUSED)
+        case.write("upsert", [_at("r01", 5), _at("r11", 20)])
+        case.state()
+        return
     with_rides(case)
     for name in ("id", "city", "ts"):
         _altered(case, {"change": "drop", "column": name}, reject=_REFUSED)
@@ -275,7 +289,8 @@ def undone(case: WritingCase) -> None:
 
     Given rides with a savepoint.
     When a column is renamed, an update brings the new name, and the table is restored.
-    Then the column has its old name and values, and an update and another alteration go on from there.
+    Then the column has its old name and values, and an update and another alteration go on from there; in version 9
+    also when the version has changed: by the old name another column comes, and has values of its own.
     """
     with_rides(case)
     saved = case.service("savepoint")
@@ -288,6 +303,15 @@ def undone(case: WritingCase) -> None:
     case.write("upsert", [ride("r11", 40, rider="old name")])
     _altered(case, {"change": "rename", "column": "rider", "to": "driver"})
     case.state()
+    if case.shape.version == 9:
+        case.shows("VR-006", "version-stays")
+        to_the_other_version(case)
+        case.snapshot()
+        _altered(case, {"change": "add", "column": "rider", "type": "string"})
+        both = _schema(*_columns(rider="driver"), ("rider", "string"))
+        case.write("upsert", [ride("r01", 50, driver="é", rider="new")], schema=both)
+        case.snapshot()
+        case.info()
 
 
 @writing("altering/pending_compaction", shapes((6, 9), (MOR,)), "DM-020 DM-021 CP-004", "columns-by-name")

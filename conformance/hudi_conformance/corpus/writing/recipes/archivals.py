@@ -17,7 +17,8 @@ KEEPS: Final = {
     "hoodie.compact.inline.max.delta.commits": "1",
 }
 """The last of these keeps no more deltacommits than a compaction needs that is due after one."""
-COUNTING_VERSIONS: Final = {**KEEPS, "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
+VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+COUNTING_VERSIONS: Final = {**KEEPS, **VERSIONS}
 """With these the cleaner retains no moment, so that it keeps nothing from being archived."""
 MERGING: Final = {
     **KEEPS,
@@ -135,11 +136,10 @@ def cleans_go_along(case: WritingCase) -> None:
     """
     case.create()
     case.write("insert", fleet(10))
-    cleaning = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
     for ts in (20, 30, 40, 50):
         case.write("upsert", rides(ts, ("r01",)))
-        case.run("clean", cleaning)
-    case.service("archive", {**KEEPS, **cleaning})
+        case.run("clean", VERSIONS)
+    case.service("archive", COUNTING_VERSIONS)
     query_everything(case)
 
 
@@ -267,7 +267,7 @@ def replaced_files(case: WritingCase) -> None:
     """A replacecommit stays until the files that it replaced are cleaned.
 
     Given an insert, a city overwritten, and four more writes.
-    When archival is to keep two, and again after a clean.
+    When archival is to keep two, and again after a clean; the same by versions, with the city overwritten once more.
     Then the replacecommit and all since stay at first, and leave later; the replaced rides never come back.
     """
     case.create()
@@ -279,6 +279,12 @@ def replaced_files(case: WritingCase) -> None:
     query_everything(case)
     case.run("clean", LAST_COMMIT)
     case.service("archive", KEEPS)
+    query_everything(case)
+    case.write("insert_overwrite", rides(70, ("r11",)))
+    for ts in (80, 90, 100):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.run("clean", {**VERSIONS, "hoodie.table.services.incremental.enabled": "false"})
+    case.service("archive", COUNTING_VERSIONS)
     query_everything(case)
 
 

@@ -60,13 +60,19 @@ def few_commits(case: WritingCase) -> None:
     """With no more commits than are to be kept nothing is planned.
 
     Given four commits.
-    When a clean is to keep four, and then three.
-    Then the first has nothing to do, and the second has.
+    When a clean is to keep four, and then three; when one that keeps two is carried out, and another is due after two
+    more commits.
+    Then the first has nothing to do, and the second has; the last is planned after the second of those commits.
     """
     rewritten(case)
     case.schedule("clean", {**COMMITS, "hoodie.clean.commits.retained": "4"})
     case.schedule("clean", {**COMMITS, "hoodie.clean.commits.retained": "3"})
     case.state()
+    case.run("clean", COMMITS)
+    for ts in (50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+        case.schedule("clean", {**COMMITS, "hoodie.clean.trigger.max.commits": "2"})
+    case.timeline()
 
 
 @writing("cleaning/latest_versions", REWRITTEN, "CN-004 CN-001 CN-009", "clean-leaves-a-planned-file")
@@ -606,19 +612,26 @@ def logs_by_completion(case: WritingCase) -> None:
 def time_to_live(case: WritingCase) -> None:
     """Partitions that have outlived their time are deleted by a replacecommit.
 
-    Given three cities, and another clock: two cities were written long ago, the other today.
-    When old partitions are dropped, one at a time, today and many years later.
-    Then at first the old cities go, and a change of the table shows it; later the other one.
+    Given four cities, and another clock: three cities were written long ago, and of these one was changed of late, into
+    a log where there are logs; the fourth was written today.
+    When old partitions are dropped, one at a time, today, then when the fourth city is as old as it may be, and many
+    years later.
+    Then at first the old cities go, which a log alone makes no younger, and a change of the table shows it; the fourth
+    stays until its time is over.
     """
     one_at_a_time = {KEPT: "30", "hoodie.partition.ttl.strategy.max.delete.partitions": "1"}
     case.create()
-    case.write("insert", rides(10, ("r01", "r02", "駅-06", "r31@bergen")), now="20300101000000000")
+    case.write("insert", rides(10, ("r01", "r02", "駅-06", "r31@bergen", "r51@rome")), now="20300101000000000")
     case.write("insert", rides(10, ("r11", "🚲-16")), now="20400101000000000")
+    case.write("upsert", rides(20, ("r51@rome",)), now="20400101000000001")
     case.service("time_to_live", one_at_a_time, now="20400102000000000")
     case.slices()
     case.service("time_to_live", one_at_a_time, now="20400102000000001")
     case.state()
     case.service("time_to_live", {KEPT: "30"}, now="20400102000000002")
+    case.state()
+    case.service("time_to_live", {KEPT: "30"}, now="20400131000000000")
+    case.slices()
     case.service("time_to_live", {KEPT: "30"}, now="20500101000000000")
     case.state()
 

@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any, Final
 
 from hudi_conformance.corpus.golden.rides import Row, ride, rides
+from hudi_conformance.corpus.writing.recipes.versions import to_the_other_version
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -62,17 +63,23 @@ def _write(case: WritingCase, column: str, value: Any) -> None:
         *(one for version in (6, 9) for one in _tables(version, partition_by=("rider",), properties=_DATES)),
         *_tables(9, partition_by=("rider",), properties=_PACKED, label="without_separators"),
     ],
-    "DM-033 SL-020 OW-020",
-    "null-dates-lie-in-the-default-partition",
+    "DM-033 SL-020 OW-020 PR-007 VR-004",
+    "null-dates-lie-in-the-default-partition version-stays",
 )
 def of_dates(case: WritingCase) -> None:
     """A date lies in the folders of its year, month and day, and a missing one in those of the first day of 1970.
 
     Given a table that is partitioned by dates as texts, by a generator that writes them with slashes.
-    When rides of several days and of none are inserted, changed and deleted.
+    When rides of several days and of none are inserted, changed and deleted; then the version of the table changes, and
+    all are changed again.
     Then each is in the folders of its day, once, and keeps its date; one without is beside those of 1970.
     """
-    _write(case, "rider", "20240229" if case.shape.label else "2024-02-29")
+    packed = bool(case.shape.label)
+    _write(case, "rider", "20240229" if packed else "2024-02-29")
+    to_the_other_version(case)
+    case.write("upsert", [_dated(key, 40, packed=packed) for key in _KEYS])
+    case.snapshot()
+    case.info()
 
 
 @writing(

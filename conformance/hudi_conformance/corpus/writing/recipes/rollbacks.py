@@ -177,7 +177,7 @@ def several_logs_deep(case: WritingCase) -> None:
     """A write that was rolled back between others leaves their logs alone.
 
     Given an update, a writer that made its logs and died, and an update of the same slice since.
-    When the failed write is rolled back, and a later update comes.
+    When the failed write is rolled back, and a later update comes; the same with a second failed write to the slice.
     Then of each ride the newest version of the live writes stands.
     """
     case.create()
@@ -188,6 +188,10 @@ def several_logs_deep(case: WritingCase) -> None:
     case.service("rollback", instant=failed.requested)
     case.state()
     case.write("upsert", rides(40, ("r03",)))
+    case.state()
+    again = abandoned(case, "two", "r01", "r02", process=3)
+    case.service("rollback", instant=again.requested)
+    case.write("upsert", rides(60, ("r03",)))
     case.state()
 
 

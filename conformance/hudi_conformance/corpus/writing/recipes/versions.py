@@ -5,10 +5,11 @@ from hudi_model.merging import COUNTER
 from hudi_conformance.corpus.golden.rides import ride
 from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
+from hudi_conformance.corpus.writing.recipes.rollbacks import IMPATIENT, NEVER, abandoned
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
-from hudi_conformance.corpus.writing.steps import WritingCase
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Configs, WritingCase
 
 _NOW = {"hoodie.compact.inline.max.delta.commits": "1"}
 
@@ -27,12 +28,12 @@ def _goes_on(case: WritingCase) -> None:
         case.shows("VR-005", "logs-stay-logs")
 
 
-def to_the_other_version(case: WritingCase) -> None:
+def to_the_other_version(case: WritingCase, configs: Configs | None = None) -> None:
     """A table of version 6 is upgraded to 9, one of version 9 downgraded to 6."""
     if case.shape.version == 6:
-        case.service("upgrade", to=9)
+        case.service("upgrade", configs, to=9)
     else:
-        case.service("downgrade", to=6)
+        case.service("downgrade", configs, to=6)
 
 
 def _moved(case: WritingCase, service: str, version: int) -> None:
@@ -356,17 +357,27 @@ def archived_actions_of_six(case: WritingCase) -> None:
     case.sound()
 
 
-@writing("versions/pending_clustering", shapes(versions=(6, 9)), "VR-005 CL-003", "logs-stay-logs")
+@writing(
+    "versions/pending_clustering",
+    (
+        *shapes(versions=(6, 9)),
+        *shapes((6, 9), configs={**OPTIMISTIC, **SHARED_LOCK}, label="beside_a_failed_write"),
+    ),
+    "VR-005 CL-003 RB-001",
+    "logs-stay-logs",
+)
 def pending_clustering(case: WritingCase) -> None:
-    """A clustering that is planned is carried out before the version changes.
+    """A clustering that is planned is carried out before the version changes, and a write that failed is taken back.
 
-    Given rides with changes, and a clustering that is planned.
-    When the version changes, and the table is written to.
-    Then nothing is pending, and the rows are the same.
+    Given rides with changes, and a clustering that is planned; beside it, a writer that made its files and died.
+    When the version changes, under a policy by which nobody takes failed writes back, and the table is written to.
+    Then nothing is pending, nothing is left of the write that failed, and the rows are the same.
     """
     _changed(case)
     case.schedule("clustering", CLUSTERING_DUE)
-    to_the_other_version(case)
+    if case.shape.label:
+        abandoned(case, "failed", "new@bergen")
+    to_the_other_version(case, {**IMPATIENT, **NEVER} if case.shape.label else None)
     case.snapshot()
     _goes_on(case)
 
