@@ -253,11 +253,11 @@ def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema)
 
     Clauses: LF-017, OW-013.
     """
-    competes = version.ordering is not None and None not in version.ordering
-    values = version.ordering if competes else (0,)
+    own = None if version.ordering is None or None in version.ordering else version.ordering
+    values = own or (0,)
     value = values if len(values) > 1 else values[0]
     of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
-    is_value = competes and is_integer_zero(value) and not of_ints
+    is_value = own is not None and is_integer_zero(value) and not of_ints
     return Delete(version.key, partition, value, zero_is_value=is_value)
 
 
