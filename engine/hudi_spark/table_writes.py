@@ -176,7 +176,7 @@ class MaintainedTable(UndoneTable):
         return self._services().cluster(sort, layout, partitions, configs)
 
     def drop_old_partitions(self, days: int | None = None, configs: Mapping[str, str] | None = None) -> Outcome | None:
-        """Delete the partitions to which nothing was written for so many days, now; None where there are none.
+        """Delete the partitions whose youngest slice began so many days ago, now; None where there are none.
 
         Raises:
             HudiError: WRITE_CONFLICT where somebody wrote to one of them meanwhile.

@@ -115,9 +115,9 @@ def put_meanwhile(table: Table, settled: Table, now: InstantTime) -> dict[str, I
     """
     known, put = {one.name for one in table.timeline}, dict[str, InstantTime]()
     new = [one for one in settled.timeline if one.name not in known and one.state is State.COMPLETED]
-    last = max((now, *(one.requested for one in new)))
+    last = max((one.requested for one in new), default=now)
     for one in sorted(new, key=lambda entry: entry.requested):
-        put[one.name] = last = generate_shared(last, last)
+        put[one.name] = last = now if now > last else generate_shared(last, last)
     return put
 
 

@@ -79,6 +79,16 @@ def test_a_plan_that_the_change_carries_out_completes_when_it_does() -> None:
     assert times[at(5)] == at(50)
 
 
+def test_what_the_change_carries_out_completes_after_every_request_of_its_own() -> None:
+    """A clustering that was planned before does not complete at the request of the rollback of a failed write."""
+    first, failed = base(1, ONE), (entry(7, "commit", "REQUESTED"), entry(7, "commit", "INFLIGHT"))
+    found = table([commit(1, first, version=6), failed], [first], properties(6, "COPY_ON_WRITE"))
+    found = perform(found, clustering.schedule(found, at(5), {"hoodie.clustering.inline.max.commits": "1"}))
+    done = [one for one in changed(found, 8, {}).timeline if one.completed]
+    assert {one.action for one in done} >= {Action.ROLLBACK, Action.REPLACE_COMMIT}
+    assert not {one.completed for one in done} & {one.requested for one in done}
+
+
 def test_the_properties_are_put_between_the_new_files_and_the_end_of_the_old_ones() -> None:
     """So that at every moment one of the two timelines is whole."""
     found = small(6)
