@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from hudi_model.actions import CommitMetadata, Content
@@ -51,6 +51,7 @@ VALUES: Mapping[str, Callable[[str], Value]] = {
     "boolean": {"true": True, "false": False}.__getitem__,
 }
 PathValues: TypeAlias = Mapping[str, Value] | Damaged
+Held = TypeVar("Held", BaseFile, DataBlock)
 
 
 def drops_columns(table: Table) -> bool:
@@ -177,7 +178,7 @@ def with_columns_of_paths(table: Table) -> Table:
     values = {one: path_values(one, columns, configuration) for one in folders}
     return replace(
         table,
-        base_files=tuple(with_values_of_base(one, values[one.partition], columns) for one in table.base_files),
+        base_files=tuple(with_values_of_rows(one, values[one.partition], columns) for one in table.base_files),
         log_files=tuple(with_values_of_log(one, values[one.partition], columns) for one in table.log_files),
         timeline=tuple(replace(one, content=with_fields(one.content, columns)) for one in table.timeline),
         create_schema=table.create_schema and appended(table.create_schema, columns),
@@ -272,13 +273,13 @@ def with_values(records: Records, values: PathValues) -> Records:
     return tuple(Record({**one.values, **values}) for one in records)
 
 
-def with_values_of_base(file: BaseFile, values: PathValues, columns: Schema) -> BaseFile:
-    """A base file as if it held the partition columns.
+def with_values_of_rows(rows: Held, values: PathValues, columns: Schema) -> Held:
+    """A base file or a block of a log as if it held the partition columns.
 
     Clauses: DM-022.
     """
-    schema = file.schema and appended(file.schema, columns)
-    return replace(file, records=with_values(file.records, values), schema=schema)
+    schema = rows.schema and appended(rows.schema, columns)
+    return replace(rows, records=with_values(rows.records, values), schema=schema)
 
 
 def with_values_of_log(file: LogFile, values: PathValues, columns: Schema) -> LogFile:
@@ -297,8 +298,7 @@ def with_values_of_block(block: Block, values: PathValues, columns: Schema) -> B
     Clauses: DM-022.
     """
     if isinstance(block, DataBlock):
-        schema = block.schema and appended(block.schema, columns)
-        return replace(block, records=with_values(block.records, values), schema=schema)
+        return with_values_of_rows(block, values, columns)
     if isinstance(block, CdcBlock) and isinstance(block.changes, tuple) and not isinstance(values, Damaged):
         return replace(block, changes=tuple(with_values_of_images(one, values) for one in block.changes))
     return block

@@ -258,8 +258,7 @@ def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema)
         return Delete(version.key, partition, 0)
     value = values if len(values) > 1 else values[0]
     of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
-    is_value = is_integer_zero(value) and not of_ints
-    return Delete(version.key, partition, value, zero_is_value=is_value)
+    return Delete(version.key, partition, value, zero_is_value=is_integer_zero(value) and not of_ints)
 
 
 def base_extension(configuration: Configuration) -> str:
