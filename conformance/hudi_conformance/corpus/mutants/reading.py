@@ -13,7 +13,7 @@ from hudi_model.merge_rules import Version, is_marked_deleted
 from hudi_model.queries import Answer, Selection
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.schemas import schema_of, versions_by_id
+from hudi_model.schemas import KEEPS_SCHEMA, schema_of, versions_by_id
 from hudi_model.tables import OpenTable, Table, View, open_table, visible_commits
 from hudi_model.timeline import commit_metadata
 from hudi_model_tools.violations import Severity, Violation
@@ -146,10 +146,11 @@ def _schema_of_oldest_commit(original: Function) -> Function:
     "The columns are those of the commit that completed last.",
     "schemas.table_schema",
 )
-def _columns_of_last_completed(_: Function) -> Function:
+def _columns_of_last_completed(original: Function) -> Function:
     def completed_last(view: View) -> Schema:
-        stated = [one for one in visible_commits(view) if commit_metadata(one).schema is not None]
-        return schema_of(stated[-1])
+        stating = [one for one in visible_commits(view) if commit_metadata(one).schema is not None]
+        writes = [one for one in stating if commit_metadata(one).operation not in KEEPS_SCHEMA]
+        return schema_of(writes[-1]) if writes else original(view)
 
     return completed_last
 
