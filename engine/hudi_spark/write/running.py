@@ -233,7 +233,8 @@ class _Staging:
         return from_rows(written), replaced
 
     def _keyed(self, rows: Flow) -> Flow:
-        schema, generator = self._context.schema_of_rows(self._state.schema), key_generator_of(self._state)
+        schema = self._context.schema_of_rows(self._state.schema)
+        generator = key_generator_of(self._state)
         keying = Keying(schema, generator, self._context.requested, self._operation.tags, self._deletes)
         return rows.map(keying, keying.keyed_schema)
 
