@@ -84,7 +84,9 @@ def all_types(table: GoldenTable) -> None:
     )
     then = "values come back in their logical types"
     if table.layout.merge_on_read:
-        table.damage(block_types.under_another_name(data_path(written.log_files[0]), "v9_mor_all_types", "stream"))
+        table.damage(
+            block_types.under_another_name(data_path(written.log_files[0]), "v9_mor_all_types", "written_by_flink")
+        )
         table.snapshot("snapshot", then, "BF-001 LF-007 LF-022", "event-time-ignores-ordering")
         table.snapshot(
             "columns",
