@@ -217,9 +217,6 @@ def query_not_a_number(table: WrittenTable) -> None:
     between = ["and", ["ratio", ">", 6.5], ["ratio", "<", 9.5]]
     skipping(table, "float", between, bounded, "IX-051 IX-053 MT-023", "zeros-are-bounds")
     first_commit(table)
-    deep_check(
-        table, "the bounds 0 of files with other numbers are reported", "MT-011 MT-023", "statistics-of-first-row"
-    )
 
 
 @kept(
