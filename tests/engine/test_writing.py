@@ -318,12 +318,16 @@ def test_times_grow_and_completion_follows_the_request(tmp_path: Path):
     assert all(completed is not None and requested < completed for requested, completed in times)
 
 
+def make_table_with_generated_keys(path: Path, table_type: str) -> None:
+    """A table without record key fields, of four rows."""
+    create_arrow(path, TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type))
+    write_arrow(path, rows(range(4)), "insert")
+
+
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: Path, table_type: str):
     """No row can be looked up by a key that it does not know; stored ones bring theirs."""
-    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
-    create_arrow(tmp_path, definition)
-    write_arrow(tmp_path, rows(range(4)), "insert")
+    make_table_with_generated_keys(tmp_path, table_type)
     write_arrow(tmp_path, rows(range(4)), "bulk_insert")
     for operation in ("upsert", "delete"):
         with pytest.raises(HudiError, match="insert the rows"):
@@ -336,9 +340,7 @@ def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: P
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_stored_row_that_is_inserted_again_gets_a_new_generated_key(tmp_path: Path, table_type: str, operation: str):
     """Two rows of one key would be updated and deleted together (DM-001); Apache Hudi 1.1.1 generates new ones too."""
-    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
-    create_arrow(tmp_path, definition)
-    write_arrow(tmp_path, rows(range(4)), "insert")
+    make_table_with_generated_keys(tmp_path, table_type)
     stored = read_arrow(tmp_path, meta_columns=True)
     write_arrow(tmp_path, stored, operation)
     before = stored.column("_hoodie_record_key").to_pylist()
@@ -352,9 +354,7 @@ def test_a_stored_row_that_is_inserted_again_gets_a_new_generated_key(tmp_path: 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_row_without_the_key_that_its_table_generated_is_refused(tmp_path: Path, table_type: str, operation: str):
     """It would be another row, or none, without a word."""
-    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
-    create_arrow(tmp_path, definition)
-    write_arrow(tmp_path, rows(range(4)), "insert")
+    make_table_with_generated_keys(tmp_path, table_type)
     stored = read_arrow(tmp_path, meta_columns=True)
     where, keys = stored.column_names.index("_hoodie_record_key"), stored.column("_hoodie_record_key").to_pylist()
     for left_out in ([None, *keys[1:]], ["", *keys[1:]], [None] * 4):

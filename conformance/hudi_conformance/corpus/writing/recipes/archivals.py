@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.single_writes import BUCKETS
@@ -17,7 +18,6 @@ KEEPS: Final = {
     "hoodie.compact.inline.max.delta.commits": "1",
 }
 """The last of these keeps no more deltacommits than a compaction needs that is due after one."""
-VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 COUNTING_VERSIONS: Final = {**KEEPS, **VERSIONS}
 """With these the cleaner retains no moment, so that it keeps nothing from being archived."""
 MERGING: Final = {

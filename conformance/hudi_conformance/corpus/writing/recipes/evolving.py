@@ -7,7 +7,7 @@ from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
-from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.recipes.single_writes import COMPLETING, with_rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import MOR, PARQUET_LOGS, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -101,12 +101,9 @@ def widened_on_request(case: WritingCase) -> None:
 _FILLING: Final = {"hoodie.write.set.null.for.missing.columns": "true"}
 
 
-_COMPLETING: Final = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
-
-
 @writing(
     "evolving/left_out",
-    (*shapes((6, 9)), *shapes((9,), properties=_COMPLETING, label="completing")),
+    (*shapes((6, 9)), *shapes((9,), properties=COMPLETING, label="completing")),
     "DM-005 DM-004",
     "left-out-columns-are-null",
 )

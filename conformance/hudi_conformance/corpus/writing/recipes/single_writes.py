@@ -67,10 +67,10 @@ def upsert(case: WritingCase) -> None:
 
 
 _ENCODED = {"hoodie.datasource.write.partitionpath.urlencode": "true"}
-_FILLING = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
+COMPLETING: Final = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
 
 
-@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=_FILLING), "MG-023 MG-025 MG-011 IN-001", "")
+@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=COMPLETING), "MG-023 MG-025 MG-011 IN-001", "")
 def late_row_fills(case: WritingCase) -> None:
     """A late row fills columns of the one that stands, and the change is reported.
 
@@ -546,7 +546,7 @@ def row_moves(case: WritingCase) -> None:
         (6, 8),
         label="completing",
         merge_mode=None,
-        properties={"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"},
+        properties=COMPLETING,
     ),
     "OW-021 OW-024",
     "moved-row-stays-too",
