@@ -162,9 +162,10 @@ class WritingDoor:
         named = self.given.operation
         if replaces and not named.startswith("insert_overwrite"):
             return "insert_overwrite_table"
+        if named or RECORD_KEY in schema.names:
+            return named or "upsert"
         with boundary(self.storage.base):
-            has_keys = load_configuration(self.storage).record_key or RECORD_KEY in schema.names
-            return named or ("upsert" if has_keys else "insert")
+            return "upsert" if load_configuration(self.storage).record_key else "insert"
 
 
 @dataclass(frozen=True, slots=True)

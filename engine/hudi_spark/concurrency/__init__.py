@@ -19,6 +19,7 @@ from hudi_spark.concurrency.effects import (
     delete_entry,
     hooks_of_environment,
     joined,
+    note,
     timeline_path,
     with_failures,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "joined",
     "milliseconds_of",
     "next_instant",
+    "note",
     "place_of",
     "reject_unknown_writers",
     "remove_heartbeat",

@@ -137,9 +137,8 @@ def _archived_commits(state: TableState, violations: Violations) -> Iterator[Com
 
     Clauses: HS-007, RD-011.
     """
-    active = {one.requested for one in state.contents.timeline.instants}
-    for one in Timeline(state.history.instants).completed_data():
-        if one.requested not in active and _has_content(one):
+    for one in _archived(state).completed_data():
+        if _has_content(one):
             with violations.noting():
                 yield commit_of(state.storage, one)
 
@@ -244,8 +243,7 @@ def _check_archived(state: TableState, violations: Violations) -> None:
 
     Clauses: AR-007, AR-009.
     """
-    active = {one.requested for one in state.contents.timeline.instants}
-    archived = Timeline(tuple(one for one in state.history.instants if one.requested not in active))
+    archived = _archived(state)
     files = [(id_, one) for id_, group in state.groups.items() for one in files_of(group)]
     for instant in archived.completed("replacecommit"):
         replaced = commit_of(state.storage, instant).replaced_groups() if _has_content(instant) else frozenset()
@@ -253,10 +251,17 @@ def _check_archived(state: TableState, violations: Violations) -> None:
             if id_ in replaced and one.name.instant < instant.requested:
                 violations.error("AR-007", one.path, f"{instant.requested}, which replaced the file group, is archived")
     again = retried(state.storage, archived, archived.instants)
+    active = {one.requested for one in state.contents.timeline.instants}
     undone = undone_instants(state.storage, archived) - active - again
     for _, one in files:
         if one.name.instant in undone and state.seen.sees(one.name.instant) and _names_write(one, state):
             violations.error("AR-009", one.path, "the rollback of its write is archived, and the file counts again")
+
+
+def _archived(state: TableState) -> Timeline:
+    """The actions that the history alone holds."""
+    active = {one.requested for one in state.contents.timeline.instants}
+    return Timeline(tuple(one for one in state.history.instants if one.requested not in active))
 
 
 def _has_content(instant: Instant) -> bool:

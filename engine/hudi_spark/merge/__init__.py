@@ -5,7 +5,6 @@ from hudi_spark.merge.keys import RECORD_KEY, KeyRule, column_of, columns_of, fi
 from hudi_spark.merge.log_records import (
     DELETED_FIELD,
     LogRecords,
-    all_valid,
     any_valid,
     beats_what_precedes,
     decode_log_records,
@@ -59,7 +58,6 @@ __all__ = [
     "Merger",
     "RowMerger",
     "Versions",
-    "all_valid",
     "any_valid",
     "beats_what_precedes",
     "column_defaults",

@@ -23,10 +23,10 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import RECORD_KEY, KeyRule, field_type
 from hudi_spark.merge.log_records import (
     LogRecords,
-    all_valid,
     any_valid,
     exceeds,
     flagged_deletes,
+    is_unordered,
     marked_deletes,
     ordering_columns,
     ordering_names,
@@ -66,7 +66,7 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
     if not rule.compares_event_time:
         return _last_of_each(numbered, [])
     numbered = _from_last_natural(numbered)
-    if has_gaps(numbered, rule):
+    if _has_gaps(numbered, rule):
         return fold(numbered, partial(_later_unless_greater, rule)).drop_columns([_CODE, _SEQUENCE])
     # The natural version that is left is the oldest of its key: whatever else is left beats it.
     ranked = numbered.append_column("competes", pc.invert(numbered.column("natural")).cast(pa.int8()))
@@ -141,14 +141,16 @@ def _from_last_natural(numbered: pa.Table) -> pa.Table:
     return shielded.filter(pc.greater_equal(numbered.column(_SEQUENCE), barrier))
 
 
-def has_gaps(versions: pa.Table, rule: MergeRule) -> bool:
+def _has_gaps(versions: pa.Table, rule: MergeRule) -> bool:
     """Whether a version has some of several ordering values only, so that versions have no one order.
 
     Clauses: MG-011.
     """
-    ordering = [versions.column(name) for name in ordering_names(rule)]
-    count = versions.num_rows
-    return bool(pc.any(pc.and_not(any_valid(ordering, count), all_valid(ordering, count))).as_py())
+    ordering, count = [versions.column(name) for name in ordering_names(rule)], versions.num_rows
+    if len(ordering) < 2:
+        return False
+    lacks_any, lacks_all = (is_unordered(ordering, count, whole=whole) for whole in (False, True))
+    return bool(pc.any(pc.and_not(lacks_any, lacks_all)).as_py())
 
 
 def _later_unless_greater(rule: MergeRule, older: pa.Table, newer: pa.Table) -> pa.Table:
@@ -212,7 +214,7 @@ def incoming_records(
     unconditional = none if deletes is None else deletes
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
-    natural = pc.or_(pc.invert((all_valid if missing else any_valid)(ordering, count)), unconditional)
+    natural = pc.or_(is_unordered(ordering, count, whole=not missing), unconditional)
     places = pa.chunked_array([pa.arange(0, count)])
     if rule.merger is not None:
         # To a merger a delete by key is a tombstone, as a log has it: without ordering values and columns.
@@ -300,7 +302,7 @@ def log_winners(records: LogRecords, rule: MergeRule) -> LogWinners:
     schema = records.rows.schema
     kinds = [field_type(name, schema) for name in rule.ordering] if ordering_names(rule) else []
     ordering = stored_ordering([gone.column(name) for name in ordering_names(rule)], kinds, rule)
-    natural = pc.invert(all_valid(ordering, gone.num_rows)) if ordering else _all(gone.num_rows)
+    natural = is_unordered(ordering, gone.num_rows, whole=False) if ordering else _all(gone.num_rows)
     if "natural" in gone.column_names and ordering:
         natural = pc.or_(natural, gone.column("natural"))
     return LogWinners(rows, _kept(folded).column("key"), gone.column("key"), natural, ordering)

@@ -117,13 +117,23 @@ def any_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
     return valid
 
 
+def is_unordered(ordering: Sequence[pa.ChunkedArray], rows: int, *, whole: bool) -> pa.ChunkedArray:
+    """For each version whether it competes by its position alone: a whole row lacks every ordering value of its own.
+
+    A partial row, and a tombstone, is so where it lacks any.
+
+    Clauses: MG-011.
+    """
+    return pc.invert((any_valid if whole else all_valid)(ordering, rows))
+
+
 def beats_what_precedes(versions: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
     """For each version whether it may win over an earlier one for want of an ordering value.
 
     Clauses: MG-011, MG-013.
     """
     ordering = [versions.column(name) for name in ordering_names(rule)]
-    return pc.or_(versions.column(_NATURAL), pc.invert(all_valid(ordering, versions.num_rows)))
+    return pc.or_(versions.column(_NATURAL), is_unordered(ordering, versions.num_rows, whole=False))
 
 
 def exceeds(first: Sequence[pa.ChunkedArray], second: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
@@ -340,8 +350,7 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
 ) -> pa.Table:
     count = rows.num_rows
     ordering = ordering_columns(rows, rule)
-    # Without an ordering value a version competes by its position alone, and so does a partial one that lacks any.
-    natural = pc.invert((all_valid if is_partial(one) else any_valid)(ordering, count))
+    natural = is_unordered(ordering, count, whole=not is_partial(one))
     numbers = pa.chunked_array([pa.arange(first, first + count)])
     flagged, marked = flagged_deletes(decoded), marked_deletes(decoded, rule)
     if rule.plain_marks:
@@ -397,7 +406,7 @@ def _deletes(one: LocatedBlock, schema: pa.Schema, keys: KeyRule, rule: MergeRul
     count = len(deletes)
     ordering = delete_ordering(deletes, schema, rule)
     texts = _present(pa.chunked_array([pa.array([delete.key for delete in deletes], pa.string())]), one)
-    natural = pc.invert(all_valid(ordering, count))
+    natural = is_unordered(ordering, count, whole=False)
     places, deleted = pa.nulls(count, pa.int64()), pa.repeat(pa.scalar(value=True), count)
     columns = [keys.stored(texts), places, deleted, natural, *ordering]
     return pa.Table.from_arrays(columns, schema=version_schema(schema, rule))

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from hudi_format.schemas import META_FIELDS
 
 from hudi_spark.merge.keys import column_of
-from hudi_spark.merge.log_records import LogRecords, all_valid, any_valid, exceeds, ordering_columns, ordering_names
+from hudi_spark.merge.log_records import LogRecords, exceeds, is_unordered, ordering_columns, ordering_names
 from hudi_spark.merge.mergers import CarriedMerger, Versions
 from hudi_spark.merge.rules import Completion, MergeRule
 from hudi_spark.schema import one_chunk
@@ -166,7 +166,7 @@ class _Completing:
         ordering = [column.slice(0, count) for column in self._ordering]
         numbers = pa.arange(0, count)
         deleted = pa.repeat(pa.scalar(value=False), count)
-        natural = pc.invert(any_valid(ordering, count))
+        natural = is_unordered(ordering, count, whole=True)
         return self._table(keys, deleted, natural, ordering, [numbers] * len(self._sources))
 
     def versions(self, versions: pa.Table, first: int) -> pa.Table:
@@ -238,12 +238,12 @@ class _Completing:
         ordering = [pc.if_else(wins, newer.column(name), older.column(name)) for name in names]
         if not names:
             return natural, ordering
-        lacks = pc.and_not(pc.invert(all_valid(ordering, len(natural))), deleted)
+        lacks = pc.and_not(is_unordered(ordering, len(natural), whole=False), deleted)
         found = [
             column.take(numbers[place]) for column, place in zip(self._ordering, self._ordering_sources, strict=True)
         ]
         filled = [pc.if_else(lacks, one, other) for one, other in zip(found, ordering, strict=True)]
-        still = pc.invert(any_valid(filled, len(natural)))
+        still = is_unordered(filled, len(natural), whole=True)
         return pc.if_else(lacks, still, natural), filled
 
     def _table(

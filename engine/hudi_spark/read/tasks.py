@@ -221,10 +221,12 @@ def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged"
     Clauses: IN-001.
     """
     if same_base:
-        versions = merged.records.versions if merged.records is not None else None
-        natural = versions is not None and pc.any(beats_what_precedes(versions, context.rule)).as_py()
-        partial = merged.records is not None and merged.records.partial
-        return bool(context.rule.completes or partial or (context.rule.compares_event_time and natural))
+        records, rule = merged.records, context.rule
+        if records is None:
+            return bool(rule.completes)
+        if rule.completes or records.partial:
+            return True
+        return rule.compares_event_time and bool(pc.any(beats_what_precedes(records.versions, rule)).as_py())
     if not changes.versions_are_rows:
         return True
     scans = (scan_logs(context.storage, one.log_files, one.context.visibility) for one in changes.earlier or ())

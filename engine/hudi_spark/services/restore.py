@@ -32,7 +32,7 @@ from hudi_format.timeline.plans import (
     serialise_savepoint_metadata,
 )
 
-from hudi_spark.concurrency import DOWNWARDS, Holding, afterwards, delete_entries, joined
+from hudi_spark.concurrency import DOWNWARDS, Holding, delete_entries, joined, note
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata import FinishedWrite, milliseconds_of, update_metadata_table
 from hudi_spark.options import refuse_no_text
@@ -407,8 +407,7 @@ def _finished(work: TableWork, holding: Holding) -> dict[str, Outcome]:
             delete_entries(work.effects, snapshot.configuration, one)
             message = "the plan of the restore cannot be read: it left the timeline, and may be half done"
             place, hint = f"{work.storage.base}/{one.file}", "look which writes are left, and restore again"
-            with afterwards(RESTORE):
-                raise HudiError(Reason.TIMELINE_FILE_CORRUPT, "SR-006", message, place, hint=hint)
+            note(RESTORE, HudiError(Reason.TIMELINE_FILE_CORRUPT, "SR-006", message, place, hint=hint))
         else:
             outcome = Restoring(work, holding, snapshot, one.requested, plan).finish()
             found[plan.savepoint_to_restore_timestamp or ""] = outcome
