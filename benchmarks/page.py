@@ -92,11 +92,11 @@ def result_of(benchmark: Benchmark, times: Mapping[str, Times], *, rows: int, co
 
 
 def add_results(page: Path, results: Iterable[Result]) -> None:
-    """Put results on the page, in place of older ones of the same name; the others stay."""
+    """Put results on the page, in place of older ones of the same group and name; the others stay."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     known = _DATA.search(text)
-    kept = {entry["name"]: _read(entry) for entry in json.loads(known[1])} if known else {}
-    kept |= {one.name: one for one in results}
+    kept = {(entry["group"], entry["name"]): _read(entry) for entry in json.loads(known[1])} if known else {}
+    kept |= {(one.group, one.name): one for one in results}
     groups: dict[str, list[Result]] = {}
     for one in kept.values():
         groups.setdefault(one.group, []).append(one)
