@@ -161,7 +161,9 @@ def rows_of_range(
     """
     earlier = earlier_rows(view, found, time_range, schema)
     rows = read_slice(view, found, schema)
-    changed = tuple(one for one in rows if counts(commit_of(one)) or is_another(one, earlier))
+    changed = tuple(
+        one for one in rows if counts(commit_of(one)) or (earlier is not None and state_of(one) not in earlier)
+    )
     by_text = view.readings.incremental_merge is Reading.TEXT
     partial = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock) and one.partial)
     if by_text or (found.log_files and (completes(view) or any(counts(one.instant) for one in partial))):
@@ -179,14 +181,6 @@ def commit_of(row: Record) -> Value:
 def record_key(row: Record) -> str:
     """The record key that a row names."""
     return str(row.values.get("_hoodie_record_key"))
-
-
-def is_another(row: Record, earlier: frozenset[object] | None) -> bool:
-    """Whether no row of before was this one; what is not known of before is taken for the same.
-
-    Clauses: IN-001, CD-004.
-    """
-    return earlier is not None and state_of(row) not in earlier
 
 
 def state_of(row: Record) -> tuple[str, Value, str]:

@@ -36,17 +36,9 @@ DROPPED = "hoodie.datasource.write.drop.partition.columns"
 BOOTSTRAPPED = "hoodie.bootstrap.base.path"
 
 
-def moment(text: str) -> Value:
-    """A moment of a path, which is of UTC.
-
-    Clauses: DM-022.
-    """
-    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.timezone.utc)
-
-
 VALUES: Mapping[str, Callable[[str], Value]] = {
     **{kind: PARSERS[kind] for kind in ("int32", "int64", "float32", "float64", "date")},
-    **dict.fromkeys(INSTANTS, moment),
+    **dict.fromkeys(INSTANTS, lambda text: dt.datetime.fromisoformat(text).replace(tzinfo=dt.timezone.utc)),
     "string": str,
     "boolean": {"true": True, "false": False}.__getitem__,
 }

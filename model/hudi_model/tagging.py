@@ -44,6 +44,8 @@ RING, BUCKETED = "CONSISTENT_HASHING", ("BUCKET", "CONSISTENT_HASHING")
 """The kind of index whose buckets split and merge, and all kinds that hash keys."""
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 FIRST_RING, GREATEST_HASH, WORD = InstantTime("00000000000000"), 0x7FFFFFFF, 0xFFFFFFFF
+PARTS: Mapping[str, str | None] = {"__null__": None, "__empty__": ""}
+"""What stands in a composite key for no text (OW-022)."""
 XX_PRIMES = 2654435761, 2246822519, 3266489917, 668265263, 374761393
 
 Incoming: TypeAlias = tuple[str, Version]
@@ -456,15 +458,7 @@ def hashed_texts(key: str, fields: Iterable[str]) -> tuple[str | None, ...]:
             parts.append(piece)
     pairs = [part.partition(":") for part in parts] if "," in key else []
     found = [value for name, colon, value in pairs if colon and name in wanted]
-    return tuple(map(part_text, found)) or (key,)
-
-
-def part_text(part: str) -> str | None:
-    """The text that a part of a composite key stands for.
-
-    Clauses: OW-022.
-    """
-    return None if part == "__null__" else "" if part == "__empty__" else part
+    return tuple(PARTS.get(one, one) for one in found) or (key,)
 
 
 def bucket_of(values: Iterable[str | None], buckets: int) -> int:
