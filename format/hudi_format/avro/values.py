@@ -1,9 +1,9 @@
 """Frozen dataclasses from and to the records that Avro and JSON readers give, by the types of their fields."""
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Value = TypeVar("Value")
@@ -22,10 +22,10 @@ def from_record(kind: type[Value], record: Any) -> Value:
     if not isinstance(record, Mapping):
         raise ValueError(f"{kind.__name__} is {type(record).__name__}, not a record")  # noqa: TRY004 - one error family
     arguments = {}
-    for name, name_in_file, hint, required in _layout(kind):
+    for name, name_in_file, decode, required in _layout(kind):
         value = record.get(name_in_file)
         if value is not None:
-            arguments[name] = _decode(hint, value, f"{kind.__name__}.{name_in_file}")
+            arguments[name] = decode(value)
         elif required:
             raise ValueError(f"{kind.__name__} has no {name_in_file}")
     return kind(**arguments)
@@ -42,18 +42,22 @@ def to_record(value: Any) -> Any:
     return value
 
 
-_Layout = tuple[tuple[str, str, Any, bool], ...]
+_Decode = Callable[[Any], Any]
+_Layout = tuple[tuple[str, str, _Decode, bool], ...]
 
 
 def _layout(kind: Any) -> _Layout:
-    """Of each field: name, name in the file, type, and whether a value is required."""
+    """Of each field: name, name in the file, what reads its value, and whether a value is required."""
     return _read_layout(kind)
 
 
 @cache
 def _read_layout(kind: Any) -> _Layout:
-    hints = get_type_hints(kind)
-    return tuple((field.name, _name_in_file(field), hints[field.name], _is_required(field)) for field in fields(kind))
+    hints, found = get_type_hints(kind), []
+    for one in fields(kind):
+        name = _name_in_file(one)
+        found.append((one.name, name, _decoder(hints[one.name], f"{kind.__name__}.{name}"), _is_required(one)))
+    return tuple(found)
 
 
 def _name_in_file(field: Field[Any]) -> str:
@@ -67,25 +71,24 @@ def _is_required(field: Field[Any]) -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _decode(hint: Any, value: Any, where: str) -> Any:
-    origin = get_origin(hint)
+def _decoder(hint: Any, where: str) -> _Decode:
+    """What reads a value of a type. It is made once: large commits have a hundred thousand values of a few types."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        (inner,) = (branch for branch in get_args(hint) if branch is not types.NoneType)
-        return _decode(inner, value, where)
+        (inner,) = (branch for branch in arguments if branch is not types.NoneType)
+        return _decoder(inner, where)
     if origin is tuple:
-        return tuple(_decode(get_args(hint)[0], item, where) for item in _expect(list, value, where))
+        item = _decoder(arguments[0], where)
+        return lambda value: tuple(map(item, _expect(list, where, value)))
     if origin is not None:
-        inner = get_args(hint)[1]
-        items = _expect(dict, value, where).items()
-        return {_expect(str, key, where): _decode(inner, item, where) for key, item in items}
-    if is_dataclass(hint):
-        return from_record(hint, value)  # type: ignore[arg-type]
-    return _expect(hint, value, where)
+        key, item = partial(_expect, str, where), _decoder(arguments[1], where)
+        return lambda value: {key(name): item(one) for name, one in _expect(dict, where, value).items()}
+    return partial(from_record, hint) if is_dataclass(hint) else partial(_expect, hint, where)
 
 
-def _expect(kind: type, value: Any, where: str) -> Any:
+def _expect(kind: type, where: str, value: Any) -> Any:
+    if type(value) is kind:
+        return value
     if kind is float and type(value) is int:
         return float(value)
-    if type(value) is not kind:
-        raise ValueError(f"{where} is {type(value).__name__}, not {kind.__name__}")
-    return value
+    raise ValueError(f"{where} is {type(value).__name__}, not {kind.__name__}")

@@ -221,7 +221,7 @@ def _read_avro(data: bytes, file: str) -> dict[str, Any]:
 def _of_stored(stored: _Stored) -> CommitMetadata:
     """The stats in one sequence; the partition they are filed under is theirs."""
     stats = tuple(
-        replace(stat, partition_path=partition)
+        stat if stat.partition_path == partition else replace(stat, partition_path=partition)
         for partition, filed in stored.partition_to_write_stats.items()
         for stat in filed
     )
