@@ -9,7 +9,7 @@ from typing import Final
 
 from contenders import COW, MOR, TYPE, Contender, Question, peak_of
 from measuring import Attempt
-from tables import EXTRAS, Sizes, Tables, instants
+from tables import ARCHIVES, EXTRAS, Sizes, Tables, instants
 
 APACHE: Final = "Apache Hudi"
 
@@ -46,6 +46,8 @@ _ARCHIVES: Final = {
     "hoodie.clean.commits.retained": "2",
     "hoodie.cleaner.commits.retained": "2",
 }
+# A metadata table is compacted after so many commits: whichever comes next, as many as these compact it once.
+_CYCLE: Final = 10
 
 
 _Attempts = Callable[[Tables], Mapping[str, Attempt]]
@@ -169,7 +171,7 @@ def _one_process(sizes: Sizes) -> Iterator[Benchmark]:
 
 def _growth(sizes: Sizes) -> Iterator[Benchmark]:
     last = max(sizes.commits, 20)
-    for title, attempts in (("upsert of 1,000 rows", _next_commit), ("snapshot", _opened)):
+    for title, attempts in ((f"{_CYCLE} upserts of 1,000 rows", _next_commits), ("snapshot", _opened)):
         name = f"{title} after {last} commits"
         yield Benchmark("growth", name, partial(attempts, last), 1.0, "after 10 commits")
     for deep in (False, True):
@@ -286,12 +288,17 @@ def _saved(table: Path) -> str:
     return min(one.name for one in (table / ".hoodie/timeline").glob("*.savepoint")).partition("_")[0]
 
 
-def _next_commit(commits: int, tables: Tables) -> dict[str, Attempt]:
-    """One more upsert, by the engine in this process, to a table of few commits and to one of many."""
+def _next_commits(commits: int, tables: Tables) -> dict[str, Attempt]:
+    """Further upserts, by the engine in this process, to a table of few commits and to one of many."""
 
     def attempt(count: int) -> Callable[[], None]:
         table = _fresh(tables, tables.with_commits(count))
-        return partial(tables.in_process.write, tables.inputs, "few", table, "upsert", {})
+
+        def write() -> None:
+            for _ in range(_CYCLE):
+                tables.in_process.write(tables.inputs, "few", table, "upsert", ARCHIVES)
+
+        return write
 
     return {f"after {count} commits": partial(attempt, count) for count in (10, commits)}
 
