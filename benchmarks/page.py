@@ -30,6 +30,16 @@ Below 1 is faster. The contenders take turns in one Spark session with the same 
 - The load is the number of programs that wanted to run when a line was measured; above the cores, the machine was
   shared with other work, and the times of the processor say more than the times.
 - "not done" is what a contender refuses or does not offer.
+
+Why some lines are above their aim, by profiles:
+
+- Snapshots of copy-on-write tables: Spark's scan of plain Parquet takes as long.
+- Plans of many slices: each commit names hundreds of files and is decoded, then all partitions are listed, also under a
+  filter: a table that has lost a file is refused wherever the file was (RD-011). Apache Hudi lists a partition when it
+  is read. On Spark the JVM looks at each path once more.
+- Ranges of merge-on-read tables: the state at the begin is read, too, since merging changes rows that name an older
+  commit (IN-001).
+- A rollback on Spark: one Spark job, which takes longer than its work.
 """
 _DATA: Final = re.compile(r"<!-- results: (.*) -->")
 _LINE: Final = 22
