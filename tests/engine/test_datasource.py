@@ -96,8 +96,10 @@ def test_modes_are_those_of_a_dataframe_writer(spark: Any, tmp_path: Path):
     save(frame(spark, range(1), 2.0), path, OPTIONS, "overwrite")
     assert read_arrow(path, columns=["id"]).to_pydict() == {"id": [0]}
     partition = {**OPTIONS, "hoodie.datasource.write.operation": "insert_overwrite"}
-    save(frame(spark, range(1, 2), 3.0), path, partition, "overwrite")
-    assert sorted(read_arrow(path, columns=["id"])["id"].to_pylist()) == [0, 1]
+    # The mode of overwrites is one of SQL, with releases as well.
+    for mode in ({}, {"hoodie.datasource.overwrite.mode": "STATIC"}):
+        save(frame(spark, range(1, 2), 3.0), path, {**partition, **mode}, "overwrite")
+        assert sorted(read_arrow(path, columns=["id"])["id"].to_pylist()) == [0, 1]
     gone = {"hoodie.datasource.write.operation": "delete_partition"}
     save(frame(spark, range(0), 0.0), path, {**gone, "hoodie.datasource.write.partitions.to.delete": "oslo"}, "append")
     assert read_arrow(path, columns=["id"]).to_pydict() == {"id": [0]}

@@ -242,7 +242,6 @@ def _batches(commit: Commit) -> Mapping[str, int]:
 
 _OPERATION: Final = "hoodie.datasource.write.operation"
 _PARTITIONS: Final = "hoodie.datasource.write.partitions.to.delete"
-_OVERWRITES: Final = "hoodie.datasource.overwrite.mode"
 _POLICY: Final = "hoodie.datasource.insert.dup.policy"
 _DROPS: Final = "hoodie.datasource.write.insert.drop.duplicates"
 
@@ -303,8 +302,6 @@ def operation_of(request: WriteRequest, options: Options) -> Operation:
     if request.operation and options.given(_OPERATION) and configured != found.name:
         message = f"{_OPERATION} is {configured!r}, the operation is {found.name!r}"
         raise HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out")
-    if found.name == "insert_overwrite" and options.text(_OVERWRITES) == "STATIC":
-        return OPERATIONS["insert_overwrite_table"]
     return found
 
 
