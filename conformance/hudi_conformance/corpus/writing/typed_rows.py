@@ -130,6 +130,14 @@ KINDS: Final[Mapping[str, Kind]] = {
         _CITY,
         _CITIES,
     ),
+    "mixed_case": Kind(
+        {"Id": "string"},
+        _ones("a", "A", "Ab", "aB", "É", "é"),
+        {"seenAt": "int64"},
+        _ones(-7, -1, 0, 3),
+        {"City": "string"},
+        _CITIES,
+    ),
     "text_keys": Kind(
         {"id": "string"},
         _ones("a,b:c", "10:30", "\uffee-é", "$x\\$", "50% off/now", "🚲"),

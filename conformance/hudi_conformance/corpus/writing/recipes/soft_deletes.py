@@ -34,6 +34,9 @@ _GREATER: Final = {
 _KILLS: Final = "marked-rows-lose-their-ordering"
 _ZERO: Final = "zeroes-of-deletes-are-none"
 _COMPACTED: Final = "log_compacted"
+_UNCOMBINED: Final = "uncombined"
+_ALONE_UNCOMBINED: Final = {**ALONE, "hoodie.combine.before.upsert": "false"}
+"""A writer whose rows keep their ordering values though it does not combine them."""
 
 
 def _row(key: str, ordering: Mapping[str, Value], paid: bool | None, mark: bool | None = None) -> dict[str, Value]:
@@ -45,7 +48,8 @@ def marked_and_again(case: WritingCase) -> None:
 
     Given rides, some of them with the least ordering value of its type.
     When an upsert marks some as deleted, in time and late, and the next brings two of them again, in time and late; in
-    some tables a log compaction rewrites the marks before.
+    some tables a log compaction rewrites the marks before, and where writers do not combine their rows another late row
+    follows.
     Then those that were deleted late and brought again in time stand, and the others that were deleted are gone; where
     a merger compares a column that is no ordering field, none is, nor among the rows of one write.
     """
@@ -61,6 +65,9 @@ def marked_and_again(case: WritingCase) -> None:
         case.run("logcompaction", DUE)
     case.write("upsert", [_row(key, _LOW, False) for key in ("r04", "r11")])
     case.snapshot()
+    if case.shape.label == _UNCOMBINED:
+        case.write("upsert", [_row("r03", _LOW, False), _row("r04", _HIGH, True)])
+        case.snapshot()
     case.shows_draft("NL-004 NL-005", "native-deletes-without-ordering")
     if case.shape.properties == _GREATER:
         late = [_row("r05", _HIGH, None, True), _row("r05", _LOW, True)]
@@ -71,7 +78,7 @@ def marked_and_again(case: WritingCase) -> None:
 
 writing(
     "deletes/marked_rows",
-    shapes(versions=(6, 8, 9), types=(COW,)),
+    (*shapes((6, 8, 9), (COW,)), *shapes((6, 9), (COW,), _ALONE_UNCOMBINED, label=_UNCOMBINED)),
     "OW-013 MG-006 MG-008 MG-018",
     "deleted-flag-ignored late-deletes-win-in-base-files",
 )(marked_and_again)
@@ -85,6 +92,7 @@ for _field, _kills in {
     _of_one = (
         *shapes(versions=AND_DRAFT if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,)),
         *shapes(versions=(9,), types=(MOR,), ordering=(_field,), label=_COMPACTED),
+        *(shapes((6, 9), (MOR,), _ALONE_UNCOMBINED, label=_UNCOMBINED) if _field == "ts" else ()),
     )
     writing(f"deletes/marked_rows_by_{_field}", _of_one, "LF-017 OW-013 MG-006", _kills)(marked_and_again)
 writing(
