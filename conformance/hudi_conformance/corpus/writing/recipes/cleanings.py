@@ -10,7 +10,7 @@ from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
@@ -23,6 +23,7 @@ ARCHIVING: Final = {**VERSIONS, "hoodie.keep.min.commits": "2", "hoodie.keep.max
 REWRITTEN: Final = shapes(types=(COW,))
 GONE: Final = "RANGE_NOT_RETAINED"
 _MARK: Final = "_hoodie_is_deleted"
+_LISTED: Final = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
 _LOGS_DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
 
 
@@ -470,7 +471,11 @@ def older_pending_write(case: WritingCase) -> None:
 
 @writing(
     "cleaning/partition_goes_whole",
-    (*REWRITTEN, *shapes((6, 9), (COW,), partition_by=(), label="without_partitions")),
+    (
+        *REWRITTEN,
+        *shapes((6, 9), (COW,), partition_by=(), label="without_partitions"),
+        *shapes((6, 9), (COW,), {**ALONE, **_LISTED}, label="listed"),
+    ),
     "CN-011 CN-007",
     "overwrite-keeps-old-groups",
 )
@@ -479,7 +484,8 @@ def partition_goes_whole(case: WritingCase) -> None:
 
     Given a city that was deleted as a partition, or a table without partitions that was overwritten with nothing.
     When a clean keeps one version of each file, and a writer then inserts a ride of the city.
-    Then the city is gone, and is there again with that ride alone; the table is there all the time.
+    Then the city is gone, from a metadata table too, and is there again with that ride alone; the table is there all
+    the time.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -489,6 +495,9 @@ def partition_goes_whole(case: WritingCase) -> None:
         case.write("insert_overwrite_table", [])
     case.run("clean", VERSIONS)
     case.state()
+    if case.shape.label == "listed":
+        case.shows("MT-010")
+        case.sound()
     case.write("insert", [ride("r41@lima", 10)])
     case.state()
 

@@ -45,11 +45,20 @@ def failed_writers(case: WritingCase) -> None:
     case.state()
 
 
-@writing("rollback/live_heartbeat", SHARED, "RB-002 MK-005 RB-001", "live-writes-are-failed writers-without-heartbeat")
+_BY_MODE: Final = {**ALONE, **SHARED_LOCK, "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+"""Several writers, of whose failed writes nothing is said."""
+
+
+@writing(
+    "rollback/live_heartbeat",
+    (*SHARED, *shapes((6, 9), configs=_BY_MODE, label="by_mode")),
+    "RB-002 MK-005 RB-001",
+    "live-writes-are-failed writers-without-heartbeat",
+)
 def live_heartbeat(case: WritingCase) -> None:
     """A write with a live heartbeat is left alone.
 
-    Given a writer that has made its files and is at work still.
+    Given a writer that has made its files and is at work still, one of several by its policy or by its mode alone.
     When failed writes are rolled back.
     Then there is none, and the write commits.
     """
