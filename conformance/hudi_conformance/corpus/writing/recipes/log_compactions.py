@@ -39,7 +39,8 @@ def result(case: WritingCase) -> None:
 
     Given slices with several logs, of updates, a late update and deletes; or with one log, of rows and a delete.
     When a log compaction is planned that two logs or two blocks are enough for, and carried out.
-    Then a snapshot reads what it read before, base file and logs are where they were, and the new log stands for them.
+    Then a snapshot reads what it read before, base file and logs are where they were, and the new log stands for them;
+    a late version of the deleted ride loses to the delete.
     """
     if case.shape.label:
         case.shows("LC-008")
@@ -52,6 +53,9 @@ def result(case: WritingCase) -> None:
     case.run("logcompaction", DUE)
     case.optimized()
     case.state()
+    if case.shape.label:
+        case.write("upsert", [ride("r02", 15, rider="late")])
+        case.snapshot()
     case.shows_draft("NL-010 NL-005", "native-log-compaction-drops-deletes blocks-in-version-10")
 
 

@@ -29,36 +29,39 @@ def abandoned(case: WritingCase, txn: str, *keys: str, process: int = 2, deletes
     return started
 
 
-@writing("rollback/failed_writers", AND_DRAFTS, "RB-001 RB-002 RB-003", "expired-writes-are-kept")
-def failed_writers(case: WritingCase) -> None:
-    """Writes whose heartbeats have stopped are rolled back.
-
-    Given two writers that made their files and died.
-    When failed writes are rolled back.
-    Then both writes are gone, each by a rollback of its own, and their rides do not come.
-    """
-    case.create()
-    case.write("insert", fleet(10))
-    abandoned(case, "older", "r01")
-    abandoned(case, "younger", "r11", process=3)
-    case.service("rollback", IMPATIENT)
-    case.state()
-
-
 _BY_MODE: Final = {**ALONE, **SHARED_LOCK, "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 """Several writers, of whose failed writes nothing is said."""
 
 
 @writing(
-    "rollback/live_heartbeat",
-    (*SHARED, *shapes((6, 9), configs=_BY_MODE, label="by_mode")),
-    "RB-002 MK-005 RB-001",
-    "live-writes-are-failed writers-without-heartbeat",
+    "rollback/failed_writers",
+    (*AND_DRAFTS, *shapes((6, 9), configs=_BY_MODE, label="by_mode")),
+    "RB-001 RB-002 RB-003",
+    "expired-writes-are-kept",
 )
+def failed_writers(case: WritingCase) -> None:
+    """Writes whose heartbeats have stopped are rolled back.
+
+    Given two writers that made their files and died; or two of several by their mode alone, and an insert since.
+    When failed writes are rolled back.
+    Then both writes are gone, each by a rollback of its own, and their rides do not come; the insert left them alone.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    abandoned(case, "older", "r01")
+    abandoned(case, "younger", "r11", process=3)
+    if case.shape.label:
+        case.write("insert", rides(30, ("r41@bergen",)), configs=IMPATIENT)
+        case.timeline()
+    case.service("rollback", IMPATIENT)
+    case.state()
+
+
+@writing("rollback/live_heartbeat", SHARED, "RB-002 MK-005 RB-001", "live-writes-are-failed writers-without-heartbeat")
 def live_heartbeat(case: WritingCase) -> None:
     """A write with a live heartbeat is left alone.
 
-    Given a writer that has made its files and is at work still, one of several by its policy or by its mode alone.
+    Given a writer that has made its files and is at work still.
     When failed writes are rolled back.
     Then there is none, and the write commits.
     """
