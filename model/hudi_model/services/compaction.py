@@ -83,17 +83,17 @@ def with_many_logs(slices: Slices, _: frozenset[str], settings: plans.Settings) 
     return tuple(one for one in slices if len(one.log_files) >= least)
 
 
-def of_newest_days(slices: Slices, partitions: frozenset[str], settings: plans.Settings) -> Slices:
+def of_newest_days(slices: Slices, places: frozenset[str], settings: plans.Settings) -> Slices:
     """Those in so many of the table's newest days.
 
-    Raises: CONFIG_INVALID where the path of a partition is no day, its parts after slashes.
+    Raises: CONFIG_INVALID where the path of a partition is no day, its parts after slashes, perhaps named.
     """
     try:
-        newest = sorted(partitions, key=lambda one: dt.datetime.strptime(one, "%Y/%m/%d"), reverse=True)  # noqa: DTZ007
+        days = sorted(places, key=lambda at: dt.datetime.strptime(re.sub("[^/]*=", "", at), "%Y/%m/%d"))  # noqa: DTZ007
     except ValueError as error:
         raise Rejection(Reason.CONFIG_INVALID, "CP-013", "the partitions", str(error)) from None
-    days = newest[: number(settings, "hoodie.compaction.daybased.target.partitions")]
-    return tuple(one for one in slices if one.partition in days)
+    newest = days[::-1][: number(settings, "hoodie.compaction.daybased.target.partitions")]
+    return tuple(one for one in slices if one.partition in newest)
 
 
 def of_pattern(slices: Slices, _: frozenset[str], settings: plans.Settings) -> Slices:

@@ -5,6 +5,8 @@ from typing import Any, Final
 from hudi_model.files import Field, Schema, Value
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride
+from hudi_conformance.corpus.writing.recipes.archivals import COUNTING_VERSIONS
+from hudi_conformance.corpus.writing.recipes.cleanings import ALL_LOOKED_AT, VERSIONS
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.kept_indexes import indexed
@@ -62,7 +64,8 @@ def renamed(case: WritingCase) -> None:
     When the rider's column is renamed and an update brings the new name; then logs are compacted, files clustered, the
     latter by a plan that is carried out when the column has been renamed once more.
     Then every row has its rider under the new name, also between two services; as of a time before, that of the plan
-    too, and in a range that ends before, under the name of that time.
+    too, and in a range that ends before, under the name of that time; and still when all but the last writes have been
+    archived, and the table has gone to another version.
     """
     first = with_rides(case)
     change = _altered(case, {"change": "rename", "column": "rider", "to": "guest"})
@@ -80,6 +83,14 @@ def renamed(case: WritingCase) -> None:
     case.state()
     case.past(first, change, written)
     case.as_of(planned)
+    case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
+    newest = _schema(*_columns(rider="driver"))
+    for ts in (60, 70, 80):
+        case.write("upsert", [ride("r01", ts, driver="newest")], schema=newest)
+    case.service("archive", COUNTING_VERSIONS)
+    case.timeline()
+    to_the_other_version(case)
+    case.snapshot()
 
 
 _FEEDS: Final = shapes((6, 9), (COW,), properties={"hoodie.table.cdc.enabled": "true"}, label="feed")

@@ -612,17 +612,18 @@ def logs_by_completion(case: WritingCase) -> None:
 def time_to_live(case: WritingCase) -> None:
     """Partitions that have outlived their time are deleted by a replacecommit.
 
-    Given four cities, and another clock: three cities were written long ago, and of these one was changed of late, into
-    a log where there are logs; the fourth was written today.
-    When old partitions are dropped, one at a time, today, then when the fourth city is as old as it may be, and many
+    Given five cities, and another clock: four cities were written long ago, and of these one was changed of late, into
+    a log where there are logs, and one got another file; the fifth was written today.
+    When old partitions are dropped, one at a time, today, then when the last city is as old as it may be, and many
     years later.
-    Then at first the old cities go, which a log alone makes no younger, and a change of the table shows it; the fourth
-    stays until its time is over.
+    Then at first the old cities go, which a log alone makes no younger, and a change of the table shows it; the last
+    stays until its time is over, and so does the one whose younger file is of its day.
     """
     one_at_a_time = {KEPT: "30", "hoodie.partition.ttl.strategy.max.delete.partitions": "1"}
     case.create()
-    case.write("insert", rides(10, ("r01", "r02", "駅-06", "r31@bergen", "r51@rome")), now="20300101000000000")
-    case.write("insert", rides(10, ("r11", "🚲-16")), now="20400101000000000")
+    old = ("r01", "r02", "駅-06", "r31@bergen", "r51@rome", "r61@cusco")
+    case.write("insert", rides(10, old), now="20300101000000000")
+    case.write("insert", rides(10, ("r11", "🚲-16", "r62@cusco")), now="20400101000000000")
     case.write("upsert", rides(20, ("r51@rome",)), now="20400101000000001")
     case.service("time_to_live", one_at_a_time, now="20400102000000000")
     case.slices()

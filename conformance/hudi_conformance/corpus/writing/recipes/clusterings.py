@@ -207,16 +207,23 @@ ALLOWING: Final = {"hoodie.clustering.updates.strategy": _ALLOW}
 
 @writing("clustering/insert_beside_it", SHARED, "CL-005 CL-004", "clustering-replaces-nothing")
 def insert_beside_it(case: WritingCase) -> None:
-    """A clustering completes beside a write to other groups.
+    """A clustering completes beside writes to other groups.
 
-    Given a planned clustering.
-    When a writer inserts rides, which open groups of their own, and the clustering is then carried out.
-    Then both stand.
+    Given a planned clustering, and a writer that began before the plan.
+    When another writer inserts rides, which open groups of their own, the clustering is then carried out, and the first
+    writer completes; rides come to the other cities, and a clustering is planned and carried out again.
+    Then all stand, and the second clustering takes what the first writer brought.
     """
     written(case)
+    case.begin("slow", "insert", [ride("r51@bergen", 30)])
+    case.stage("slow")
     plan_step = case.schedule("clustering", DUE)
-    case.write("insert", [ride("r31@oslo", 30)])
+    case.write("insert", [ride("r31@oslo", 30)], process=2)
     case.execute(plan_step, DUE)
+    case.commit("slow")
+    case.state()
+    case.write("insert", [ride("r32@oslo", 40), ride("r33@lima", 40)])
+    case.run("clustering", DUE)
     case.state()
 
 
@@ -226,8 +233,8 @@ def due_by_commits(case: WritingCase) -> None:
 
     Given two inserts, a clustering, and an overwrite of one city.
     When clusterings are planned that are due after two commits, and an insert of the city comes between; later the same
-    of clusterings that run beside writers.
-    Then nothing is planned at first, and afterwards the groups of the city are.
+    of clusterings that run beside writers, and one more insert while a plan waits.
+    Then nothing is planned at first, and afterwards the groups of the city are; nothing is beside the plan that waits.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -241,6 +248,8 @@ def due_by_commits(case: WritingCase) -> None:
     for key in ("r24@lima", "r25@lima"):
         case.write("insert", [ride(key, 30)])
         plan_step = case.schedule("clustering", BESIDE_AFTER_TWO)
+    case.write("insert", [ride("r26@lima", 40)])
+    case.schedule("clustering", BESIDE_AFTER_TWO)
     case.execute(plan_step)
     case.state()
 
@@ -339,21 +348,32 @@ _CHOICES: Final[tuple[dict[str, str], ...]] = (
 
 @writing(
     "clustering/partitions",
-    (*shapes((6, 8), (COW,)), *shapes((9,), (MOR,)), *shapes((6, 9), (COW,), label="rolling")),
+    (
+        *shapes((6, 8), (COW,)),
+        *shapes((9,), (MOR,)),
+        *shapes((6, 9), (COW,), label="rolling"),
+        *shapes((6, 9), (MOR,), label="logs"),
+    ),
     "CL-001 CL-003",
-    "every-partition-is-clustered",
+    "",
 )
 def partitions(case: WritingCase) -> None:
     """A plan takes the partitions that settings select, and leaves the groups of the others.
 
     Given a table with four partitions that are days, each written since the last clustering.
     When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches, or
-    no file is small.
-    Then the slices of the selected partitions are replaced, those of the others are as they were; where a clustering
-    goes by the hour, those of the partitions of that hour, and where single files stay, those of several files.
+    no file is small; at last the partitions of a pattern are clustered and written to, and then all are clustered.
+    Then the slices of the selected partitions are replaced, those of the others are as they were, until a plan takes
+    all; where a clustering goes by the hour, those of the partitions of that hour, and where single files stay, those
+    of several files. A slice of logs alone is as small as can be, and stays for a plan that waits though an overwrite
+    took its place.
     """
+    case.shows(kills="clean-ignores-pending-plans" if case.shape.label == "logs" else "every-partition-is-clustered")
     keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
     case.create()
+    if case.shape.label == "logs":
+        _of_logs(case, keys)
+        return
     if case.shape.label:
         _by_the_hour(case, keys)
         return
@@ -363,6 +383,9 @@ def partitions(case: WritingCase) -> None:
         if choice not in _NOTHING:
             case.execute(plan_step, DUE)
         case.slices()
+    case.run("clustering", {**DUE, f"{_PLAN}strategy.partition.regex.pattern": "2024/02/.*"})
+    case.write("insert", [ride(f"last@{day}", 99) for day in _DATES[:2]])
+    case.run("clustering", DUE)
     case.state()
 
 
@@ -378,3 +401,20 @@ def _by_the_hour(case: WritingCase, keys: list[str]) -> None:
     case.write("insert", [ride(f"new@{city}", 20) for city in _DATES[:2]], now=f"{day}050000000")
     case.execute(case.schedule("clustering", several, now=f"{day}060000000"), DUE, now=f"{day}060000001")
     case.state()
+
+
+_BUCKETED: Final = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+
+
+def _of_logs(case: WritingCase, keys: list[str]) -> None:
+    """Slices that a bucket index began, for writers without one: none is below no limit, all are below the least."""
+    for ts in (10, 20):
+        case.write("upsert", [ride(key, ts) for key in keys], configs=_BUCKETED)
+    case.slices()
+    case.schedule("clustering", {**DUE, f"{_PLAN}strategy.small.file.limit": "0"})
+    plan_step = case.schedule("clustering", {**DUE, f"{_PLAN}strategy.small.file.limit": "1"})
+    case.write("insert_overwrite", [ride(f"new@{_DATES[0]}", 30)], configs=ALLOWING)
+    policy = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+    case.schedule("clean", policy)
+    case.execute(plan_step, DUE, reject="WRITE_CONFLICT")
+    case.snapshot()

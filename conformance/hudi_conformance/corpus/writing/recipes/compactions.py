@@ -314,11 +314,15 @@ def _by(name: str, **settings: str) -> dict[str, str]:
     return {**DUE, _STRATEGY: f"{_OF}{name}CompactionStrategy", **named}
 
 
-@writing("compaction/strategies", TABLES, "CP-013 CP-003", "strategies-leave-nothing-out")
+_HIVE: Final = {"hoodie.datasource.write.hive_style_partitioning": "true"}
+_NAMED: Final = shapes((6, 9), (MOR,), properties=_HIVE, label="hive")
+
+
+@writing("compaction/strategies", (*TABLES, *_NAMED), "CP-013 CP-003", "strategies-leave-nothing-out")
 def strategies(case: WritingCase) -> None:
     """A plan takes the slices that a strategy selects, and the others keep their logs.
 
-    Given a table with partitions of three days, and logs in each of them.
+    Given a table with partitions of three days, named by their column or not, and logs in each of them.
     When compactions are planned by the newest days, by number of logs, by a pattern and by two strategies in turn.
     Then each compacts what the strategy selects, base files and the slices of a snapshot show which.
     """

@@ -350,8 +350,8 @@ def compaction_planned_since(case: WritingCase) -> None:
     """A compaction that is planned while a write is under way is in its way.
 
     Given rides with a log.
-    When a compaction of their file group is planned after an upsert began.
-    Then the upsert is refused; one that begins after the plan is not.
+    When a compaction of their file group is planned after an upsert began; later a log compaction is, which waits.
+    Then the upsert is refused both times; one that begins after the plan is not.
     """
     with_rides(case)
     case.write("upsert", [ride("r01", 15)])
@@ -362,6 +362,12 @@ def compaction_planned_since(case: WritingCase) -> None:
     case.write("upsert", [ride("r01", 30, rider="two")])
     case.state()
     case.execute(plan)
+    case.state()
+    case.write("upsert", [ride("r01", 40)])
+    case.begin("three", "upsert", [ride("r01", 50, rider="three")])
+    case.stage("three")
+    case.schedule("logcompaction", {"hoodie.log.compaction.blocks.threshold": "2"})
+    case.commit("three", reject="WRITE_CONFLICT")
     case.state()
 
 

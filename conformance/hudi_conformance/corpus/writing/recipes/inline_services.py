@@ -128,8 +128,10 @@ def cleaning_and_archival(case: WritingCase) -> None:
     """A writer that cleans and archives does both after its writes, so that neither files nor instants pile up.
 
     Given a table whose writer is to keep one commit's files, and two to three commits on the active timeline.
-    When rides are inserted and updated six times.
-    Then old files are gone, older instants are in the history, and the rows are the latest.
+    When rides are inserted and updated six times; then once by a writer that does neither, a clean is planned by
+    somebody else, and they are updated once more.
+    Then old files are gone, older instants are in the history, and the rows are the latest; the clean that waited is
+    carried out, and another one after it.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -140,4 +142,8 @@ def cleaning_and_archival(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r02", "r12")))
     case.timeline(include_history=True)
     case.sound()
+    case.state()
+    case.write("upsert", rides(80, ("r01", "r11")), configs=ALONE)
+    case.schedule("clean")
+    case.write("upsert", rides(90, ("r02", "r12")))
     case.state()

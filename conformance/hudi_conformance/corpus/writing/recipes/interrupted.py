@@ -108,6 +108,13 @@ def compaction(case: WritingCase) -> None:
     "rolled-back-plan-is-dropped",
     begins_with="v6/mor_interrupted_compaction",
 )
+@writing(
+    "interrupted/compaction_reverted_by_listing_v6",
+    shapes((6,), (MOR,), {**CONFIGS, **LISTING}),
+    "RB-008 CP-010 RB-006",
+    "rolled-back-plan-is-dropped",
+    begins_with="v6/mor_interrupted_compaction",
+)
 def compaction_reverted(case: WritingCase) -> None:
     """An attempt at a compaction is rolled back, and its plan stays.
 

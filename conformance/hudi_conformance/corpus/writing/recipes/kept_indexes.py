@@ -678,7 +678,7 @@ def dropped(case: WritingCase) -> None:
 
 @writing(
     "indexes/made_beside_a_writer",
-    (*shapes((6, 8, 9), (COW,), configs=SHARED), *shapes((8, 9), (MOR,), configs=SHARED)),
+    shapes(configs=SHARED),
     f"MT-009 {_CLAUSES}",
     "filter-ignored files-count-when-staged",
 )

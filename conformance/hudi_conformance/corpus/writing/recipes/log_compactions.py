@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_model.files import Field, Schema
+
+from hudi_conformance.corpus.golden.rides import RIDES, fleet, ride, rides
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import LOGGING
 from hudi_conformance.corpus.writing.recipes.versions import to_the_other_version
@@ -28,21 +30,32 @@ def logged(case: WritingCase) -> Done:
 
 @writing(
     "log_compaction/result",
-    shapes(AND_DRAFT, (MOR,)),
+    (*shapes(AND_DRAFT, (MOR,)), *shapes((6, 9), (MOR,), label="one_log")),
     "LC-001 LC-003 LC-004 LC-005 LC-006",
     "log-compaction-drops-deletes log-compaction-completes-as-commit log-compaction-removes-its-logs",
 )
 def result(case: WritingCase) -> None:
     """The blocks of a slice become one log, deletes that win among them.
 
-    Given slices with several logs, of updates, a late update and deletes.
-    When a log compaction is planned and carried out.
-    Then a snapshot reads what it read before, base file and logs are where they were, and the new log stands for them.
+    Given slices with several logs, of updates, a late update and deletes; or with one log, of rows and a delete.
+    When a log compaction is planned that two logs or two blocks are enough for, and carried out.
+    Then a snapshot reads what it read before, base file and logs are where they were, and the new log stands for them;
+    a late version of the deleted ride loses to the delete.
     """
-    logged(case)
+    if case.shape.label:
+        case.shows("LC-008")
+        case.schema = Schema((*RIDES.fields, Field("_hoodie_is_deleted", "boolean")))
+        case.create()
+        case.write("insert", fleet(10))
+        case.write("upsert", [ride("r01", 20), ride("r02", 20, _hoodie_is_deleted=True), ride("r11", 20)])
+    else:
+        logged(case)
     case.run("logcompaction", DUE)
     case.optimized()
     case.state()
+    if case.shape.label:
+        case.write("upsert", [ride("r02", 15, rider="late")])
+        case.snapshot()
     case.shows_draft("NL-010 NL-005", "native-log-compaction-drops-deletes blocks-in-version-10")
 
 
@@ -60,7 +73,8 @@ def without_a_gap(case: WritingCase) -> None:
     """A block between others is compacted too, and the new log stands where the newest of them stood.
 
     Given three logs of one slice, of which the first two bring versions of one ride and the third brings another ride;
-    beside another writer the second is pending while the third completes, or before version 8 a log of another slice.
+    beside another writer the second is pending while the third completes, or before version 8 a log of another slice,
+    beside which a third slice begins and has two logs.
     When a log compaction is planned, which it is not where a block may still come between, and carried out, between two
     plain updates.
     Then the second version stands, and the later update over it.
@@ -77,6 +91,9 @@ def without_a_gap(case: WritingCase) -> None:
         case.begin("one", "upsert", rides(30, ("r01" if later else "r14",)))
         case.stage("one")
     case.write("upsert", rides(40, ("r03",)))
+    if beside and not later:
+        for operation, ts in (("insert", 40), ("upsert", 50), ("upsert", 60)):
+            case.write(operation, rides(ts, ("r31@bergen",)))
     if beside and later:
         case.schedule("logcompaction", DUE)
         case.commit("one")

@@ -29,18 +29,30 @@ def abandoned(case: WritingCase, txn: str, *keys: str, process: int = 2, deletes
     return started
 
 
-@writing("rollback/failed_writers", AND_DRAFTS, "RB-001 RB-002 RB-003", "expired-writes-are-kept")
+_BY_MODE: Final = {**ALONE, **SHARED_LOCK, "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+"""Several writers, of whose failed writes nothing is said."""
+
+
+@writing(
+    "rollback/failed_writers",
+    (*AND_DRAFTS, *shapes((6, 9), configs=_BY_MODE, label="by_mode")),
+    "RB-001 RB-002 RB-003",
+    "expired-writes-are-kept",
+)
 def failed_writers(case: WritingCase) -> None:
     """Writes whose heartbeats have stopped are rolled back.
 
-    Given two writers that made their files and died.
+    Given two writers that made their files and died; or two of several by their mode alone, and an insert since.
     When failed writes are rolled back.
-    Then both writes are gone, each by a rollback of its own, and their rides do not come.
+    Then both writes are gone, each by a rollback of its own, and their rides do not come; the insert left them alone.
     """
     case.create()
     case.write("insert", fleet(10))
     abandoned(case, "older", "r01")
     abandoned(case, "younger", "r11", process=3)
+    if case.shape.label:
+        case.write("insert", rides(30, ("r41@bergen",)), configs=IMPATIENT)
+        case.timeline()
     case.service("rollback", IMPATIENT)
     case.state()
 

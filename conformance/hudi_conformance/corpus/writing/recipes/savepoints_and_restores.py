@@ -189,8 +189,10 @@ def overlapping(case: WritingCase) -> None:
     """From version 8 on what completed after the saved write is undone, whenever it was requested.
 
     Given a write that begins first and completes last, and between an insert of other rides, which is saved.
-    When the table is restored to the savepoint.
-    Then the write that completed after it is undone.
+    When the table is restored to the savepoint; then such a last write is saved, the table changed, cleaned of all that
+    savepoints do not keep, and restored to it.
+    Then the write that completed after the first savepoint is undone; what completed before the second one stays,
+    though it was requested later, and its files are there.
     """
     case.create()
     case.write("insert", fleet(10))
@@ -201,6 +203,18 @@ def overlapping(case: WritingCase) -> None:
     case.commit("early")
     case.service("restore", instant=saved.requested)
     case.state()
+    started = case.begin("slow", "upsert", rides(30, ("r01",)))
+    case.stage("slow")
+    case.write("upsert", rides(30, ("r11",)), process=2)
+    case.commit("slow")
+    case.service("savepoint", instant=started.requested)
+    for ts in (40, 50):
+        case.write("upsert", rides(ts, ("r01", "r11")))
+        if case.is_mor:
+            case.run("compaction", COMPACTION_DUE)
+    case.run("clean", VERSIONS)
+    case.service("restore", instant=started.requested)
+    case.state()
 
 
 @writing("savepoint_restore/compaction_undone", shapes(types=(MOR,)), "SR-007 SR-005", "restore-undoes-nothing")
@@ -208,8 +222,10 @@ def compaction_undone(case: WritingCase) -> None:
     """An undone compaction takes its whole slice along.
 
     Given a saved write, a compaction planned after it, logs on the slice that the plan opens, and the compaction done.
-    When the table is restored to the savepoint, and written again.
-    Then no file of the compaction's slice is left, and the new log lies on the old slice.
+    When the table is restored to the savepoint, and written again; then a write is saved that follows the plan of a
+    compaction, which completes later, and the table is restored to that write.
+    Then no file of the first compaction's slice is left, and the new log lies on the old slice; the second compaction
+    stays, since the saved log lies on what it made.
     """
     _, second, _ = written(case)
     case.service("savepoint", instant=second.requested)
@@ -222,6 +238,14 @@ def compaction_undone(case: WritingCase) -> None:
     case.optimized()
     case.write("upsert", rides(15, ("r01", "r03")))
     case.state()
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    saved = case.write("upsert", rides(60, ("r01", "r11")))
+    case.service("savepoint", instant=saved.requested)
+    case.execute(plan, COMPACTION_DUE)
+    case.write("upsert", rides(70, ("r01", "r03")))
+    case.service("restore", instant=saved.requested)
+    case.state()
+    case.optimized()
 
 
 @writing("savepoint_restore/planned_compaction_undone", shapes(types=(MOR,)), "SR-007 SR-005", "restore-undoes-nothing")
@@ -242,14 +266,20 @@ def planned_compaction_undone(case: WritingCase) -> None:
 
 @writing("savepoint_restore/rollbacks_leave", SHARED, "SR-009", "restore-keeps-rollbacks")
 def rollbacks_leave(case: WritingCase) -> None:
-    """Rollbacks after the savepoint leave the timeline with the restore.
+    """Rollbacks after the savepoint leave the timeline with the restore, and no others.
 
-    Given a saved insert, a write that was rolled back, and an update.
+    Given an insert, a write that was rolled back, an update that is saved, another write that was rolled back, and an
+    update.
     When the table is restored to the savepoint.
-    Then the timeline has the insert, its savepoint and the restore.
+    Then the timeline has the insert, the first rollback, the saved update, its savepoint and the restore.
     """
     case.create()
-    first = case.write("insert", fleet(10))
+    case.write("insert", fleet(10))
+    older = case.begin("older", "upsert", rides(15, ("r02",)), process=3)
+    case.stage("older")
+    case.end_process(3)
+    case.service("rollback", instant=older.requested)
+    first = case.write("upsert", rides(17, ("r02",)))
     case.service("savepoint", instant=first.requested)
     failed = case.begin("one", "upsert", rides(20, ("r01",)), process=2)
     case.stage("one")

@@ -121,8 +121,8 @@ def archived_writer(case: WritingCase) -> None:
     """A log keeps its slice when the write that brought it is archived.
 
     Given a log that was requested before a compaction and completed after it.
-    When other rides are written, and archival leaves two writes on the active timeline.
-    Then the log lies on what the compaction made, as before.
+    When other rides are written, archival leaves two writes on the active timeline, and a clean one version of a file.
+    Then the log lies on what the compaction made, as before, and is none of the files that go.
     """
     _streamed(case)
     case.begin("one", "upsert", [ride("r01", 20, rider="one")])
@@ -136,6 +136,8 @@ def archived_writer(case: WritingCase) -> None:
     case.timeline()
     case.state()
     case.optimized()
+    case.run("clean", KEEPS)
+    case.state()
 
 
 @writing("streams/what_still_conflicts", _STREAMS, "SW-004", "streams-never-check")
