@@ -22,6 +22,7 @@ from hudi_spark import (
     write_arrow,
 )
 from hudi_spark.errors import Reason
+from hudi_spark.keys import MissingIndexWarning
 from hudi_spark.testing import Effect, WriteRequest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -457,7 +458,7 @@ def test_what_is_in_the_place_of_a_folder_is_refused_before_anything_is_written(
         blocking.write_bytes(b"mine")
     before = _names(table.path)
     services = table.services()
-    for attempt in (lambda: table.write_and_serve("upsert", rows([3, 4])), services.clean, services.cluster):
+    for attempt in (lambda: table.write_and_serve("upsert", rows([3, 4])), services.savepoint, services.cluster):
         with pytest.raises(HudiError) as refused:
             attempt()
         assert refused.value.reason is Reason.CONFIG_INVALID
@@ -511,6 +512,21 @@ def test_a_write_whose_word_was_lost_is_not_rolled_back_under_one_that_builds_on
     completed.write_bytes(word)
     table.write_and_serve("upsert", rows([3]))
     assert table.ids() == ["k1", "k2", "k3"]
+
+
+@pytest.mark.parametrize("lost", ["2*", "{last}*"], ids=["all", "the last"])
+def test_an_index_that_lacks_completed_writes_is_made_anew(tmp_path: Path, lost: str):
+    """Whose word the metadata table lost, their keys it does not know: they would be inserted a second time."""
+    configs = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
+    table = Written(tmp_path / "table", configs=configs)
+    table.write("upsert", rows([1, 2]))
+    last = table.write("upsert", rows([3, 4])).requested
+    for one in (table.path / ".hoodie/metadata/.hoodie/timeline").glob(lost.format(last=last)):
+        one.unlink()
+    with pytest.warns(MissingIndexWarning):
+        table.write("upsert", rows([1, 2, 3, 4], ts=2, price=2.0))
+    assert table.found() == [(f"k{number}", 2.0) for number in range(1, 5)]
+    assert check_table(table.path, deep=True) == ()
 
 
 def test_a_file_in_the_place_of_the_metadata_table_is_refused_and_stays(tmp_path: Path):
