@@ -529,6 +529,23 @@ def test_an_index_that_lacks_completed_writes_is_made_anew(tmp_path: Path, lost:
     assert check_table(table.path, deep=True) == ()
 
 
+def test_a_torn_log_of_an_index_of_keys_is_refused(tmp_path: Path):
+    """The keys in it would be inserted a second time; bytes that are no block say nothing of themselves."""
+    configs = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
+    table = Written(tmp_path / "table", configs=configs)
+    table.write("upsert", rows([1, 2]))
+    last = table.write("upsert", rows([3, 4])).requested
+    logs = list((table.path / ".hoodie/metadata/record_index").glob(f".*_{last}.log*"))
+    for log in logs:
+        log.write_bytes(log.read_bytes()[:-1])
+    with pytest.raises(HudiError) as refused:
+        table.write("upsert", rows([1, 2, 3, 4], ts=2, price=2.0))
+    assert refused.value.reason is Reason.LOG_CONTENT_CORRUPT
+    assert refused.value.place in map(str, logs)
+    assert refused.value.hint
+    assert table.found() == [(f"k{number}", 1.0) for number in range(1, 5)]
+
+
 def test_a_file_in_the_place_of_the_metadata_table_is_refused_and_stays(tmp_path: Path):
     table = Written(tmp_path, configs={"hoodie.metadata.enable": "false"})
     table.write("upsert", rows([1]))
