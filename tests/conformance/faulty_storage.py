@@ -1,5 +1,6 @@
 """A storage that fails once: before a change takes place, or after it did."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +40,9 @@ class FaultyStorage:
 
     def list_no_files(self, folder: str = "") -> list[str]:
         return self._storage.list_no_files(folder)
+
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        return self._storage.list_no_folders(paths)
 
     def read(self, path: str) -> bytes:
         return self._storage.read(path)

@@ -53,6 +53,10 @@ KNOWN: Final[Mapping[str, Difference]] = {
         engine=_errors("TL-031"),
         model=_errors("TL-030"),
     ),
+    "a_write_that_others_build_on_is_pending_again": Difference(
+        "The instant before, which a stat states of a base file, the model's state does not hold.",
+        engine=_errors("OW-002"),
+    ),
     "two_completions": Difference(
         "The second completion is empty too: the engine reads the first alone, which counts.", model=_errors("TL-015")
     ),

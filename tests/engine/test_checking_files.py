@@ -1,5 +1,6 @@
 """Files and rows of tables that the engine wrote, each with one damage, and none where nothing is damaged."""
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -7,10 +8,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from checked_reference import assert_alike
+from checked_reference import assert_alike, of_engine, of_model
 from checked_tables import (
     BASE,
     LOG,
+    LOGS,
     PLAIN,
     SOON,
     Damage,
@@ -39,6 +41,8 @@ from checked_tables import (
     with_byte,
     without_column,
 )
+from hudi_format.log.blocks import HeaderKey, read_blocks
+from hudi_format.log.content import data_block, decode_records
 from hudi_spark import check_table, services_arrow
 from written_tables import Written, rows
 
@@ -220,6 +224,7 @@ def test_what_the_engine_wrote_is_valid(make: Callable[[Path], None], tmp_path: 
         ("_hoodie_record_key", "zz", "BF-002", "warning"),
         ("_hoodie_commit_time", "20990101000000000", "MF-010", "error"),
         ("_hoodie_partition_path", "süd", "MF-012", "error"),
+        ("_hoodie_partition_path", None, "MF-012", "error"),
         ("_hoodie_file_name", "another.parquet", "MF-013", "warning"),
         ("_hoodie_commit_seqno", "1_0_0", "MF-011", "warning"),
     ],
@@ -229,6 +234,41 @@ def test_rows_are_checked_by_their_meta_fields(tmp_path: Path, column: str, valu
     edited_rows(some(table, BASE, 1), column, value)
     assert clauses(table) <= {("SA-001", "error")}
     assert (clause, severity) in clauses(table, deep=True)
+
+
+def test_rows_of_logs_have_keys(tmp_path: Path):
+    """A check with rows says so, though no query can be answered."""
+    table = copied(mor, tmp_path)
+    log = some(table, LOG)
+    (block,) = read_blocks(log.read_bytes(), log.name)
+    held = [{**row, "_hoodie_record_key": None} for row in decode_records(block, log.name)]
+    schema = json.loads(block.header[HeaderKey.SCHEMA])
+    log.write_bytes(log.read_bytes() + data_block(block.header[HeaderKey.INSTANT_TIME], held, schema))
+    assert clauses(table) == set()
+    where = str(log.relative_to(table))
+    assert {(one.clause, one.severity, one.where) for one in check_table(table, deep=True)} == {
+        ("DM-001", "error", where)
+    }
+    assert_alike("rows of logs without keys", table)
+
+
+@pytest.mark.parametrize("partitions", [False, True])
+def test_logs_that_changed_places_are_reported(tmp_path: Path, partitions: bool):
+    """They have the sizes that their commit states: nothing else says that rows meet those of another file group."""
+    table = Written(tmp_path, "MERGE_ON_READ", configs=LOGS)
+    numbers = [1, 2] if partitions else [1, 3]
+    for number in numbers:
+        table.write("insert", rows([number]))
+    table.write("upsert", rows(numbers, ts=2, price=2.0))
+    first, second = sorted(tmp_path.glob("*/.*.log.*"))
+    kept = first.read_bytes(), second.read_bytes()
+    first.write_bytes(kept[1])
+    second.write_bytes(kept[0])
+    found = {(one.clause, one.severity, one.where) for one in check_table(tmp_path)}
+    wanted = [("MF-013", "warning"), *([("MF-012", "error")] if partitions else [])]
+    assert found >= {(*one, str(log.relative_to(tmp_path))) for log in (first, second) for one in wanted}
+    assert partitions or len(found) == len(wanted) * 2
+    assert of_engine(tmp_path, deep=False) == of_model(tmp_path, deep=False)
 
 
 def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):

@@ -113,6 +113,11 @@ def an_instant_that_is_a_link_to_itself(table: Path) -> None:
     completed.symlink_to(completed.name)
 
 
+@breaks("OW-002", of=cow)
+def a_write_that_others_build_on_is_pending_again(table: Path) -> None:
+    timeline_of(table, "*_*.commit", 0).unlink()
+
+
 @breaks("TL-012", of=mor)
 def two_completions(table: Path) -> None:
     put_action(table, TimelineFileName(instant_of(table, 1), "deltacommit", "COMPLETED", "20250102000000000"))

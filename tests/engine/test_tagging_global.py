@@ -122,10 +122,11 @@ def test_a_moving_row_takes_over_what_it_leaves_open(tmp_path: Path):
 
 
 def with_record_index(builder: TableBuilder, places: dict[str, tuple[str, str]], groups: int = 3) -> None:
-    """Put a metadata table beside a table, which knows these places of keys."""
+    """Put a metadata table beside a table of one write, which knows these places of keys."""
     base = builder.base / ".hoodie" / "metadata"
     metadata = TableBuilder(base, properties={"hoodie.populate.meta.fields": "false"})
     metadata.commit(0)
+    metadata.commit(1)
     files = [MetadataRecord("north", RecordType.FILES, FileList({"a": FileEntry(1)}))]
     _put(metadata, "files", metadata_file_id("files", 0), files)
     records = [MetadataRecord(key, RecordType.RECORD_INDEX, RecordLocation(*place, 1)) for key, place in places.items()]

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pyarrow as pa
 import pytest
+from checked_tables import edited_rows
 from hudi_format.storage import LocalStorage
 from hudi_spark import (
     HudiError,
@@ -17,9 +18,11 @@ from hudi_spark import (
     create_arrow,
     read_arrow,
     read_incremental,
+    services_arrow,
     write_arrow,
 )
 from hudi_spark.errors import Reason
+from hudi_spark.keys import MissingIndexWarning
 from hudi_spark.testing import Effect, WriteRequest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -369,6 +372,178 @@ def test_a_null_inside_of_a_required_field_is_named_by_its_path(tmp_path: Path):
         write_arrow(tmp_path, given)
     assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
     assert read_arrow(tmp_path).num_rows == 0
+
+
+LOGGED = {"hoodie.logfile.data.block.format": "parquet"}
+
+
+@pytest.mark.parametrize(
+    ("table_type", "configs", "properties"),
+    [
+        ("COPY_ON_WRITE", {}, {}),
+        ("COPY_ON_WRITE", {}, {"hoodie.table.cdc.enabled": "true"}),
+        ("MERGE_ON_READ", {}, {}),
+        ("MERGE_ON_READ", LOGGED, {}),
+    ],
+    ids=["files", "changes", "logs", "logs of Parquet"],
+)
+def test_a_struct_with_a_required_field_may_itself_be_null(
+    tmp_path: Path, table_type: Any, configs: dict[str, str], properties: dict[str, str]
+):
+    """Below a null nothing is required: in new files, merged ones, logs, and what services write."""
+    deep = pa.struct([pa.field("y", pa.string(), nullable=False), pa.field("flags", pa.list_(pa.bool_()))])
+    fields = [("x", pa.int32()), ("deep", deep), ("all", pa.list_(pa.int64())), ("day", pa.date32())]
+    kind = pa.struct([pa.field(*one, nullable=False) for one in fields])
+    schema = pa.schema([*SCHEMA, ("s", kind)])
+    definition = TableDefinition("trips", schema, table_type, record_key=("id",), ordering=("ts",), configs=properties)
+    create_arrow(tmp_path, definition)
+    some = {"x": 1, "deep": {"y": "a", "flags": [True]}, "all": [1], "day": None}
+    some["day"] = pa.scalar(1, pa.date32()).as_py()
+    for ts, held in enumerate(([some, None], [None, some, None], [None, some, some])):
+        ids = [1, 3, 5][: len(held)]
+        given = rows(ids, ts).append_column("s", pa.array(held, kind))
+        write_arrow(tmp_path, given, "upsert", configs=configs)
+        assert _structs(tmp_path) == dict(zip(("k1", "k3", "k5"), held, strict=False))
+    services = services_arrow(tmp_path, configs={"hoodie.compact.inline.max.delta.commits": "1"})
+    if table_type == "MERGE_ON_READ":
+        assert services.run("compaction")
+    assert services.cluster()
+    assert _structs(tmp_path) == {"k1": None, "k3": some, "k5": some}
+    assert check_table(tmp_path, deep=True) == ()
+
+
+def _structs(table: Path) -> dict[str, Any]:
+    found = read_arrow(table, columns=["id", "s"])
+    return dict(zip(found.column("id").to_pylist(), found.column("s").to_pylist(), strict=True))
+
+
+INDEXES = ("SIMPLE", "GLOBAL_SIMPLE", "BLOOM", "GLOBAL_BLOOM", "RECORD_INDEX")
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_a_stored_row_without_key_is_refused_by_the_name_of_its_file(tmp_path: Path, index: str):
+    """No index finds it: a newer version of its record would stand beside it."""
+    configs = {"hoodie.index.type": index, "hoodie.metadata.record.index.enable": "true"}
+    table = Written(tmp_path / "table", configs=configs)
+    table.write("upsert", rows([1, 3]))
+    (file,) = table.path.glob("north/*.parquet")
+    edited_rows(file, "_hoodie_record_key", None)
+    before = _names(table.path)
+    for operation in ("upsert", "delete"):
+        with pytest.raises(HudiError, match="1 rows have no record key") as refused:
+            table.write(operation, rows([1], ts=2))
+        assert refused.value.reason is Reason.KEY_MISSING
+        assert refused.value.place == str(file)
+    assert _names(table.path) == before
+
+
+FOLDERS = (".hoodie/.temp", ".hoodie/.heartbeat", ".hoodie/.schema")
+
+
+@pytest.mark.parametrize("version", [6, 9])
+@pytest.mark.parametrize("folder", [*FOLDERS, "history", "a heartbeat"])
+def test_what_is_in_the_place_of_a_folder_is_refused_before_anything_is_written(
+    tmp_path: Path, folder: str, version: int
+):
+    """A heartbeat that is a folder is refused likewise, whichever write it is of."""
+    table = Written(tmp_path / "table", version=version)
+    table.write("upsert", rows([1, 2]))
+    table.writer().begin(WriteRequest("upsert")).write.silence()
+    name = {"history": ".hoodie/archived" if version == 6 else ".hoodie/timeline/history"}.get(folder, folder)
+    blocking = table.path / (".hoodie/.heartbeat/20240101000000000" if folder == "a heartbeat" else name)
+    if folder == "a heartbeat":
+        blocking.mkdir(parents=True)
+    else:
+        shutil.rmtree(blocking, ignore_errors=True)
+        blocking.write_bytes(b"mine")
+    before = _names(table.path)
+    services = table.services()
+    for attempt in (lambda: table.write_and_serve("upsert", rows([3, 4])), services.savepoint, services.cluster):
+        with pytest.raises(HudiError) as refused:
+            attempt()
+        assert refused.value.reason is Reason.CONFIG_INVALID
+        assert refused.value.place == str(blocking)
+        assert refused.value.hint
+        assert _names(table.path) == before
+    assert table.ids() == ["k1", "k2"]
+
+
+@pytest.mark.parametrize("operation", ["upsert", "bulk_insert"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_file_in_the_place_of_a_partition_is_refused_and_nothing_is_left(
+    tmp_path: Path, operation: str, inside: bool
+):
+    """Folders above a partition count likewise."""
+    table = Written(tmp_path / "table", partition_by=("region", "id") if inside else ("region",))
+    table.write("upsert", rows([1]))
+    before, blocking = _names(table.path), table.path / "süd"
+    blocking.write_bytes(b"mine")
+    with pytest.raises(HudiError) as refused:
+        table.write(operation, rows([1, 2, 3]))
+    assert (refused.value.reason, refused.value.clause) == (Reason.CONFIG_INVALID, "SL-002")
+    assert refused.value.place == str(blocking)
+    assert refused.value.hint
+    assert _names(table.path) == before | {"süd"}
+    blocking.unlink()
+    table.write(operation, rows([2]))
+    assert table.ids() == ["k1", "k2"]
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_write_whose_word_was_lost_is_not_rolled_back_under_one_that_builds_on_it(tmp_path: Path, version: int):
+    """Rows that nobody has stored again since are in its files alone."""
+    table = Written(tmp_path / "table", version=version)
+    table.write("upsert", rows([1, 2]))
+    table.write("upsert", rows([1], ts=2))
+    folder = table.path / (".hoodie" if version == 6 else ".hoodie/timeline")
+    completed = min(folder.glob("*.commit"))
+    requested, word = completed.name[:17], completed.read_bytes()
+    completed.unlink()
+    before = _names(table.path)
+    with pytest.raises(HudiError, match="builds on this one") as refused:
+        table.write_and_serve("upsert", rows([3]))
+    assert refused.value.reason is Reason.TIMELINE_FILE_CORRUPT
+    assert requested in refused.value.place
+    assert refused.value.hint
+    assert _names(table.path) == before
+    lost = table.copied(tmp_path / "lost")
+    lost.services().rollback(requested)
+    assert lost.ids() == ["k1"]
+    completed.write_bytes(word)
+    table.write_and_serve("upsert", rows([3]))
+    assert table.ids() == ["k1", "k2", "k3"]
+
+
+@pytest.mark.parametrize("lost", ["2*", "{last}*"], ids=["all", "the last"])
+def test_an_index_that_lacks_completed_writes_is_made_anew(tmp_path: Path, lost: str):
+    """Whose word the metadata table lost, their keys it does not know: they would be inserted a second time."""
+    configs = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
+    table = Written(tmp_path / "table", configs=configs)
+    table.write("upsert", rows([1, 2]))
+    last = table.write("upsert", rows([3, 4])).requested
+    for one in (table.path / ".hoodie/metadata/.hoodie/timeline").glob(lost.format(last=last)):
+        one.unlink()
+    with pytest.warns(MissingIndexWarning):
+        table.write("upsert", rows([1, 2, 3, 4], ts=2, price=2.0))
+    assert table.found() == [(f"k{number}", 2.0) for number in range(1, 5)]
+    assert check_table(table.path, deep=True) == ()
+
+
+def test_a_torn_log_of_an_index_of_keys_is_refused(tmp_path: Path):
+    """The keys in it would be inserted a second time; bytes that are no block say nothing of themselves."""
+    configs = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
+    table = Written(tmp_path / "table", configs=configs)
+    table.write("upsert", rows([1, 2]))
+    last = table.write("upsert", rows([3, 4])).requested
+    logs = list((table.path / ".hoodie/metadata/record_index").glob(f".*_{last}.log*"))
+    for log in logs:
+        log.write_bytes(log.read_bytes()[:-1])
+    with pytest.raises(HudiError) as refused:
+        table.write("upsert", rows([1, 2, 3, 4], ts=2, price=2.0))
+    assert refused.value.reason is Reason.LOG_CONTENT_CORRUPT
+    assert refused.value.place in map(str, logs)
+    assert refused.value.hint
+    assert table.found() == [(f"k{number}", 1.0) for number in range(1, 5)]
 
 
 def test_a_file_in_the_place_of_the_metadata_table_is_refused_and_stays(tmp_path: Path):

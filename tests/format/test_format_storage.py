@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from hudi_format.errors import FormatError, Reason
-from hudi_format.storage import LocalStorage, open_storage
+from hudi_format.storage import LocalStorage, ReadOnlyStorage, open_storage
 
 ODD_NAMES = ["region=süd/a b.parquet", "100%/%41?#.txt", "日本/ñ", "a&b=c/+.x"]
 
@@ -109,6 +109,19 @@ def test_a_link_to_itself_is_neither_file_nor_folder(storage: LocalStorage, tmp_
     assert [status.path for status in storage.list_files()] == ["p/a"]
     assert storage.list_folders("p") == []
     assert storage.list_no_files("p") == ["p/round"]
+
+
+def test_what_is_in_the_place_of_folders_is_listed(storage: LocalStorage, tmp_path: Path):
+    """Files, pipes and links to files, also above; a folder that is not there can be made."""
+    storage.put("a/file", b"1")
+    (tmp_path / "a/link").symlink_to("file")
+    (tmp_path / "folder").symlink_to("a")
+    os.mkfifo(tmp_path / "pipe")
+    paths = ["a", "a/file/b/c", "a/file", "a/link", "folder", "folder/new", "pipe/x", "absent/x", ""]
+    assert storage.list_no_folders(paths) == ["a/file", "a/link", "pipe"]
+    assert ReadOnlyStorage(storage, "a").list_no_folders(["file", "x"]) == ["file"]
+    with pytest.raises(FormatError):
+        storage.list_no_folders(["../a"])
 
 
 def test_a_link_that_stays_in_the_table_is_followed(storage: LocalStorage, tmp_path: Path):

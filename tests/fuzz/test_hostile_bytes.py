@@ -18,7 +18,7 @@ from hudi_format import limits
 from hudi_format.avro.files import read_container, write_container
 from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.base import parquet_bytes
-from hudi_format.base.files import read_base_file
+from hudi_format.base.files import base_file_footer, read_base_file
 from hudi_format.errors import FormatError, Reason
 from hudi_format.hfile import reader
 from hudi_format.hfile.blocks import Codec, Origin
@@ -41,7 +41,11 @@ def refused(use: Any, *arguments: object) -> FormatError:
 
 
 def long(value: int) -> bytes:
-    value, encoded = value << 1, bytearray()
+    return varint(value << 1)
+
+
+def varint(value: int) -> bytes:
+    encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
         value >>= 7
@@ -98,6 +102,28 @@ class TestFewBytesThatBecomeMany:
         storage = LocalStorage(tmp_path)
         storage.put("a.parquet", sink.getvalue())
         assert refused(read_base_file, storage, "a.parquet").reason == Reason.LIMIT_EXCEEDED
+
+    def test_columns_nested_deeper_than_python_calls(self, tmp_path: Path):
+        kind = pa.int32()
+        for _ in range(600):
+            kind = pa.struct([("x", kind)])
+        pq.write_table(pa.table({"a": [1], "deep": pa.nulls(1, kind)}), tmp_path / "a.parquet", store_schema=False)
+        storage = LocalStorage(tmp_path)
+        assert base_file_footer(storage, "a.parquet").schema.names == ["a", "deep"]
+        assert read_base_file(storage, "a.parquet", ["a"]).to_pydict() == {"a": [1]}
+
+    @pytest.mark.parametrize("above", [0, 1_500_000], ids=["small", "read in ranges"])
+    def test_columns_nested_so_deep_that_arrow_ends_the_process(self, tmp_path: Path, above: int):
+        root, inner, leaf = b"\x48\1r\x15\2\0", b"\x35\2\x18\1x\x15\2\0", b"\x15\2\x25\2\x18\1x\0"
+        for depth, is_opened in ((900, True), (100_000, False)):
+            columns = b"\x19\xfc" + varint(depth + 2) + root + inner * depth + leaf
+            footer = b"\x15\2" + columns + b"\x16\0\x19\x0c\0"
+            storage = LocalStorage(tmp_path)
+            storage.put("a.parquet", b"PAR1" + bytes(above) + footer + struct.pack("<I", len(footer)) + b"PAR1")
+            if is_opened:
+                assert base_file_footer(storage, "a.parquet").schema.names == ["x"]
+            else:
+                assert refused(base_file_footer, storage, "a.parquet").reason == Reason.LIMIT_EXCEEDED
 
     def test_rows_that_become_python_values(self):
         sink = io.BytesIO()

@@ -313,6 +313,7 @@ def with_row(**values: Value) -> BaseFile:
         (with_row(commit_time=at(2)), "MF-010", "error"),
         (with_row(record_key=None), "DM-001", "error"),
         (with_row(partition_path="day=2"), "MF-012", "error"),
+        (with_row(partition_path=None), "MF-012", "error"),
         (with_row(file_name="other.parquet"), "MF-013", "warning"),
         (with_row(record_key="b"), "IX-012", "error"),
     ],
@@ -323,6 +324,24 @@ def test_rows_that_do_not_belong_where_they_are_are_reported_when_rows_are_read(
     assert not violations_of(seen(FIRST, footers={PLACE: VALID}, deep=True))
     assert violations_of(seen(file, footers={PLACE: VALID}, deep=True)) == {(clause, severity)}
     assert not violations_of(seen(file, footers={PLACE: VALID}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("_hoodie_partition_path", "day=2", {("MF-012", "error")}),
+        ("_hoodie_partition_path", "", set()),
+        ("_hoodie_file_name", "f9", {("MF-013", "warning")}),
+        ("_hoodie_file_name", f"{GROUP}_0-0-0_1.parquet", set()),
+        ("_hoodie_file_name", None, set()),
+    ],
+)
+def test_rows_of_a_log_say_whose_they_are(name: str, value: Value, found: set[tuple[str, str]]) -> None:
+    """By them a log is recognised that has another one's name; what may be left out says nothing."""
+    block = data(2, ROW)
+    assert isinstance(block.records, tuple)
+    changed = log(2, replace(block, records=(Record({**block.records[0].values, name: value}),)))
+    assert violations_of(with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)) == found
 
 
 def test_a_slice_that_cannot_be_merged_is_reported_when_rows_are_read() -> None:

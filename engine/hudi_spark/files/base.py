@@ -29,7 +29,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import Place
 from hudi_spark.options import Options, refusal
 from hudi_spark.read import TaskIdentity
-from hudi_spark.schema import one_chunk
+from hudi_spark.schema import brought, one_chunk
 from hudi_spark.table_state import PROPERTIES_FILE, TableConfiguration, flag
 
 RECORD_KEY: Final = "_hoodie_record_key"
@@ -198,7 +198,7 @@ class _Open:
                 columns.append(_constant(self._file_name, rows.num_rows))
             else:
                 columns.append(rows.column(one.name))
-        return pa.Table.from_arrays(columns, names=self._schema.names).cast(self._schema)
+        return brought(pa.Table.from_arrays(columns, names=self._schema.names), self._schema)
 
 
 def empty_meta_fields(rows: pa.Table) -> pa.Table:
@@ -369,11 +369,11 @@ def _logged(changes: pa.Table, form: ChangeForm, instant: str) -> pa.Table:
 
 def _image(rows: pa.StructArray, kind: pa.StructType) -> pa.StructArray:
     """The columns of an image, found by name; null rows stay null."""
-    fields = list(kind)
-    children = [pc.struct_field(rows, one.name).cast(one.type) for one in fields]
     # A null row has null columns, also those that may not be null in a row.
-    nullable = [one.with_nullable(True) for one in fields]
-    return pa.StructArray.from_arrays(children, fields=nullable, mask=pc.is_null(rows))
+    fields = [one.with_nullable(True) for one in kind]
+    columns = pa.table({one.name: pc.struct_field(rows, one.name) for one in fields})
+    children = map(one_chunk, brought(columns, pa.schema(fields)).columns)
+    return pa.StructArray.from_arrays(list(children), fields=fields, mask=pc.is_null(rows))
 
 
 def _mode(text: str) -> LoggingMode:

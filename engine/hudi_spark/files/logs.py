@@ -26,7 +26,7 @@ from hudi_spark.files.written import Place
 from hudi_spark.merge import MergeRule, column_of, field_values, flagged_deletes, marked_deletes
 from hudi_spark.options import Options, is_non_blocking
 from hudi_spark.read import TaskIdentity
-from hudi_spark.schema import one_chunk
+from hudi_spark.schema import brought, one_chunk
 from hudi_spark.table_state import (
     FileSlice,
     GroupId,
@@ -437,7 +437,7 @@ def _stored(rows: pa.Table, file_id: str, form: LogForm) -> pa.Table:
     """
     schema = arrow_schema(form.avro)
     columns = [_column(rows, name, file_id, form) for name in schema.names]
-    return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+    return brought(pa.Table.from_arrays(columns, names=schema.names), schema)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def check_files(state: TableState, executor: Executor, violations: Violations) -
     """Every data file that counts: one job.
 
     Clauses: BF-001, BF-002, BF-004, BF-010, BF-013, CD-009, LF-003, LF-004, LF-006, LF-007, LF-008, LF-009, LF-010,
-    LF-013, LF-014, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, OW-017, SA-001, SL-021.
+    LF-013, LF-014, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, MF-012, MF-013, OW-017, SA-001, SL-021.
     """
     stated = {stat.path: stat for commit in state.commits for _, stat in commit.stats()}
     files = [_stored(one, state, stated) for one in sorted(state.committed(), key=lambda one: one.path)]
@@ -143,7 +143,7 @@ class FileCheck:
                 violations.warning("LF-010", one.path, message)
             else:
                 with violations.noting(one.path):
-                    self._check_block(block, one.path, violations)
+                    self._check_block(block, one, violations)
         whole = [block for block in blocks if isinstance(block, RawBlock)]
         # Others may have appended to a log. What a torn block lacks is reported with it.
         if len(whole) == len(blocks) and stored.size < stored.stated_size:
@@ -151,8 +151,9 @@ class FileCheck:
             violations.error("SA-001", one.path, message)
         _check_order(whole, one.path, violations)
 
-    def _check_block(self, block: RawBlock, path: str, violations: Violations) -> None:
+    def _check_block(self, block: RawBlock, one: LogFile, violations: Violations) -> None:
         """Clauses: CD-009, LF-007, LF-008, LF-009, LF-013, LF-021, LF-022, LF-023, LF-026, LF-027."""
+        path = one.path
         instant = block.header.get(HeaderKey.INSTANT_TIME)
         if instant is None:
             violations.error("LF-021", path, f"the block at {block.offset} names no instant")
@@ -161,8 +162,31 @@ class FileCheck:
         elif block.type is BlockType.CDC_DATA:
             decode_changes(block, path)
         elif instant is None or self.seen.sees(instant):
-            records = decode_arrow(block, path).num_rows if block.type in _DATA else len(decode_deletes(block, path))
-            record_positions(block, records, path)
+            rows = decode_arrow(block, path) if block.type in _DATA else None
+            record_positions(block, len(decode_deletes(block, path)) if rows is None else rows.num_rows, path)
+            if rows is not None and self.keyed:
+                _check_logged(one, rows, violations)
+
+
+def _check_logged(one: LogFile, rows: pa.Table, violations: Violations) -> None:
+    """Rows of a log are of its partition and its file group: else the log has another one's name.
+
+    Clauses: MF-012, MF-013, MF-014.
+    """
+    folder, names = one.path.rpartition("/")[0], rows.schema.names
+    texts = (name for name in (_PARTITION, _FILE_NAME) if name in names)
+    held = [name for name in texts if pa.types.is_string(rows.schema.field(name).type)]
+    if _PARTITION in held and (elsewhere := _count(_is_other(rows.column(_PARTITION), folder))):
+        violations.error("MF-012", one.path, f"{elsewhere} rows have the path of another partition")
+    if _FILE_NAME in held:
+        ids = pc.list_element(pc.split_pattern(rows.column(_FILE_NAME), "_", max_splits=1), 0)
+        if others := _count(_is_other(ids, one.name.file_id)):
+            violations.warning("MF-013", one.path, f"{others} rows name another file group")
+
+
+def _is_other(texts: pa.ChunkedArray, own: str) -> pa.ChunkedArray:
+    """Which texts are another one; an empty one may have been left out."""
+    return pc.and_(pc.not_equal(texts, ""), pc.not_equal(texts, own))
 
 
 def _check_stated(stored: StoredFile, footer: Footer, violations: Violations) -> None:
@@ -227,11 +251,12 @@ def _path_rule(state: TableState) -> PathRule | None:
 def _check_keys(storage: Storage, executor: Executor, violations: Violations) -> None:
     """Clauses: DM-001."""
     query = Query(columns=[_KEY, _PARTITION, _FILE_NAME], meta_columns=True, configs={ENABLED_KEY: "false"})
-    # What keeps the table from being read has been found already.
     refused = Violations()
     with refused.noting():
         rows = executor.query(storage, query).shuffled([_KEY, _PARTITION])
         violations.gathered(rows.map(_doubles, FOUND).gathered())
+    # What else keeps the table from being read has been found already, but not that a log has rows without keys.
+    violations.found |= {one for one in refused.found if one.clause == "DM-001"}
 
 
 def _check_buckets(state: TableState, executor: Executor, violations: Violations) -> None:
@@ -366,6 +391,8 @@ def _check_meta_fields(one: BaseFile, rows: pa.Table, violations: Violations) ->
         violations.error("MF-010", one.path, f"{later} rows have a commit time after the file's own")
     if elsewhere := _count(pc.not_equal(partitions, folder)):
         violations.error("MF-012", one.path, f"{elsewhere} rows have the path of another partition")
+    if partitions.null_count:
+        violations.error("MF-012", one.path, f"{partitions.null_count} rows have no partition path")
     if misnamed := _count(pc.and_(pc.not_equal(names, ""), pc.not_equal(names, file_name))):
         violations.warning("MF-013", one.path, f"{misnamed} rows have the name of another file")
     begins = pc.equal(times, pc.list_element(pc.split_pattern(numbers, "_", max_splits=1), 0))

@@ -14,6 +14,7 @@ from hudi_spark.fsck.violations import Violations
 from hudi_spark.readings import RELEASED
 from hudi_spark.schema import table_schema
 from hudi_spark.table_state import (
+    DATA_ACTIONS,
     Commit,
     FileGroup,
     FileSlice,
@@ -41,7 +42,7 @@ _NAMED = "the timeline names it, storage lacks it"
 def check_stored(state: TableState, violations: Violations) -> None:
     """Files that are named and missing, and files that may not be there.
 
-    Clauses: AR-007, AR-009, CD-003, CN-001, CN-005, CN-008, DM-003, RD-011, RD-018, SL-002, TL-022, TT-001.
+    Clauses: AR-007, AR-009, CD-003, CN-001, CN-005, CN-008, DM-003, OW-002, RD-011, RD-018, SL-002, TL-022, TT-001.
     """
     if not state.contents.timeline.instants:
         for group in state.groups.values():
@@ -52,6 +53,7 @@ def check_stored(state: TableState, violations: Violations) -> None:
     _check_metafiles(state, violations)
     _check_missing(state, violations)
     _check_names(state, violations)
+    _check_built_upon(state, violations)
     _check_pending_cleans(state, violations)
     with violations.noting():
         _check_archived(state, violations)
@@ -206,6 +208,19 @@ def _check_names(state: TableState, violations: Violations) -> None:
                     violations.error("TT-001", stat.path, "a copy-on-write table has no logs of rows")
             elif name.instant != commit.instant.requested:
                 violations.error("SL-004", stat.path, f"the action {commit.instant.requested} wrote it")
+
+
+def _check_built_upon(state: TableState, violations: Violations) -> None:
+    """No completed write builds on one that has not completed: what did, and lost its word, is rolled back by the next.
+
+    Clauses: OW-002, OW-017.
+    """
+    writes = (one for one in state.contents.timeline.one_of_each_time if one.action in DATA_ACTIONS)
+    pending = {one.requested: one for one in writes if not (one.is_completed or one.was_compaction)}
+    for commit in state.commits:
+        for requested in commit.built_on() & pending.keys():
+            message = f"the write {commit.instant.requested} builds on it, and it has not completed"
+            violations.error("OW-002", pending[requested].file, message)
 
 
 def _check_pending_cleans(state: TableState, violations: Violations) -> None:

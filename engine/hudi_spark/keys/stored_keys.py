@@ -102,7 +102,7 @@ class StoredKeys:
         """Where the keys live, those `wanted` or all; with the row in the base file, if the key is in one row of it.
 
         Raises:
-            HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT.
+            HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, KEY_MISSING.
 
         Clauses: DM-002, LF-023.
 
@@ -130,7 +130,7 @@ class StoredKeys:
 
     def _keys(self, task: SliceTask, wanted: pa.Array | None) -> pa.Table:
         """The keys of a task's rows, and which row each stands in."""
-        keys = self.rule.keys(run_task(task).rows).cast(pa.string())
+        keys = self.rule.stored_keys(run_task(task).rows, task.base_file or "").cast(pa.string())
         positions = pa.chunked_array([pa.arange(0, len(keys))])
         found = pa.Table.from_arrays([keys, positions], schema=_KEYS)
         return found if wanted is None else found.filter(pc.is_in(keys, value_set=wanted))

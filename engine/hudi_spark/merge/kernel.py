@@ -19,7 +19,6 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import RECORD_KEY, KeyRule, field_type
 from hudi_spark.merge.log_records import (
     LogRecords,
@@ -103,12 +102,7 @@ def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule, file: str) ->
     Clauses: DM-001, LF-023.
     """
     if records.positions is None:
-        found = keys.keys(base)
-        if found.null_count:
-            message = f"{found.null_count} rows have no record key, and cannot be merged with the logs"
-            hint = "restore the file from a copy, or find out which writer made it"
-            raise HudiError(Reason.KEY_MISSING, "DM-001", message, file, hint=hint)
-        return found
+        return keys.stored_keys(base, file)
     versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=one_chunk(records.positions))
     return records.versions.column("key").take(versions)
 

@@ -114,6 +114,22 @@ class KeyRule:
         parts = [self._part(field, field_values(table, field)) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
 
+    def stored_keys(self, table: pa.Table, file: str) -> pa.ChunkedArray:
+        """The same of rows that are to be found by their keys, those of a base file.
+
+        Raises:
+            HudiError: KEY_MISSING for a row without one: a newer version of its record would stand beside it.
+
+        Clauses: DM-001, DM-002.
+
+        """
+        found = self.keys(table)
+        if found.null_count:
+            message = f"{found.null_count} rows have no record key, and cannot be merged with newer ones"
+            hint = "restore the file from a copy, or find out which writer made it"
+            raise HudiError(Reason.KEY_MISSING, "DM-001", message, file, hint=hint)
+        return found
+
     def _part(self, field: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         text = key_text(column, moments=self.moments)
         filled = pc.fill_null(pc.if_else(pc.equal(text, ""), EMPTY_PART, text), NULL_PART)

@@ -17,7 +17,6 @@ from hudi_format.table.table_properties import PROPERTIES_FILE, with_checksum
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import Clock, Effects
-from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import WRITTEN_SCHEMA, from_rows
 from hudi_spark.metadata.file_groups import Deltacommit, GroupFiles, Place, entries_of, group_places
 from hudi_spark.metadata.index import IndexChanges, Keeping, NewIndex
@@ -36,22 +35,6 @@ from hudi_spark.table_state import (
 )
 
 DRIVER: Final = TaskIdentity(0, 0, 0)
-
-
-def refuse_file_in_its_place(storage: Storage) -> None:
-    """Nothing where the folder of a metadata table can be made.
-
-    Raises:
-        HudiError: CONFIG_INVALID where a file has its name.
-
-    Clauses: MT-001.
-
-    """
-    above = METADATA_FOLDER.rpartition("/")[0]
-    if any(one.path == METADATA_FOLDER for one in storage.list_files(above, recursive=False)):
-        message = "a file is in the place of the metadata table's folder"
-        hint = "move the file away, or turn hoodie.metadata.enable off"
-        raise HudiError(Reason.CONFIG_INVALID, "MT-001", message, METADATA_FOLDER, hint=hint)
 
 
 def create_metadata_table(inside: Effects, table_name: str, layout: MetadataLayout) -> None:

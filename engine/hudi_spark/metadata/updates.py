@@ -34,7 +34,6 @@ from hudi_spark.metadata.recording import (
     delete_index,
     delete_metadata_table,
     first_instant,
-    refuse_file_in_its_place,
 )
 from hudi_spark.metadata.rollbacks import Recovery
 from hudi_spark.metadata.services import keep_up
@@ -48,6 +47,7 @@ from hudi_spark.table_state import (
     full_timeline,
     load_snapshot,
     load_table,
+    refuse_no_folders,
 )
 
 ENABLE: Final = "hoodie.metadata.enable"
@@ -112,7 +112,7 @@ class _Update:
         if self._keeping().metadata is None:
             if self._others_log():
                 return
-            refuse_file_in_its_place(self.effects.storage)
+            refuse_no_folders(self.effects.storage, [METADATA_FOLDER])
             drop_metadata_table(self.effects)
             create_metadata_table(self._inside, self.state.configuration.name, self._layout)
             self._changed()

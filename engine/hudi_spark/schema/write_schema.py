@@ -112,9 +112,30 @@ def _struct(array: pa.StructArray, wanted: pa.StructType, place: str) -> pa.Arra
 
 def _part(array: pa.StructArray, held: pa.Array | None, wanted: pa.Field, place: str) -> pa.Array:
     part = pa.nulls(len(array), wanted.type) if held is None else _array(held, wanted.type, place)
-    if not wanted.nullable and pc.any(pc.and_not(part.is_null(), array.is_null())).as_py():
+    if wanted.nullable:
+        return part
+    if pc.any(pc.and_not(part.is_null(), array.is_null())).as_py():
         raise _null(place)
-    return part
+    return _filled(part)
+
+
+def _filled(part: pa.Array) -> pa.Array:
+    """Some value where the struct is null: Parquet takes no null of a required field, whatever the field lies in."""
+    if not part.null_count:
+        return part
+    places = pc.if_else(part.is_null(), pa.scalar(len(part)), pa.arange(0, len(part)))
+    return pa.concat_arrays([part, pa.array([_some_value(part.type)], part.type)]).take(places)
+
+
+def _some_value(kind: pa.DataType) -> Any:
+    if pa.types.is_struct(kind):
+        return {one.name: None if one.nullable else _some_value(one.type) for one in kind}
+    if pa.types.is_nested(kind):
+        return []
+    if pa.types.is_fixed_size_binary(kind):
+        return bytes(kind.byte_width)
+    plain_kinds = ((is_text, ""), (pa.types.is_binary, b""), (pa.types.is_boolean, False))
+    return next((value for belongs, value in plain_kinds if belongs(kind)), 0)
 
 
 def _list(array: pa.Array, wanted: pa.ListType, place: str) -> pa.Array:

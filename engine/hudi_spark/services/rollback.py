@@ -397,7 +397,7 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
     was taken just now; without the lock it states only whether there is anything to do.
 
     Raises:
-        HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
+        HudiError: LOCK_UNAVAILABLE, LOCK_LOST; TIMELINE_FILE_CORRUPT where a write did complete, and its word was lost.
 
     Clauses: RB-001, RB-002, RB-004, RB-010, CN-016.
 
@@ -406,10 +406,28 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
         return ()
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
+        _refuse_built_upon(work, rolling)
         outcomes = tuple(_rolled_back(work, rolling))
         strays = stray_instants(work.storage)
         sweep(work, over(work, strays, load_timeline(work.storage, rolling.snapshot.configuration)))
         return outcomes
+
+
+def _refuse_built_upon(work: TableWork, rolling: RollingBack) -> None:
+    """Nothing, unless what has completed builds on a write that has not: that did complete, and its word was lost.
+
+    Raises:
+        HudiError: TIMELINE_FILE_CORRUPT.
+
+    Clauses: OW-002, RB-001.
+
+    """
+    failed = {one.requested: one for one in failed_writes(work, rolling.snapshot.timeline)}
+    for commit in rolling.snapshot.commits if failed else ():
+        for requested in sorted(commit.built_on() & failed.keys()):
+            message = f"the write {commit.instant.requested} builds on this one, whose completed file is not there"
+            hint = "put it back from a copy; or roll the write back by its time, which removes rows that were committed"
+            raise HudiError(Reason.TIMELINE_FILE_CORRUPT, "OW-002", message, failed[requested].file, hint=hint)
 
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:

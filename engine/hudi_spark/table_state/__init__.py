@@ -51,6 +51,7 @@ from hudi_spark.table_state.listing import (
     file_name_of,
     read_anew,
     read_log,
+    refuse_no_folders,
     stored_files,
     subfolder,
 )
@@ -239,6 +240,7 @@ __all__ = [
     "refuse_escape",
     "refuse_foreign_rollback",
     "refuse_foreign_slices",
+    "refuse_no_folders",
     "refuse_no_instant",
     "replaced_groups",
     "retried",

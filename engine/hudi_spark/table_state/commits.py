@@ -52,6 +52,14 @@ class Commit:
         named = self.data_files()
         return {group: path for group, path, name in named if isinstance(name, BaseFileName)}
 
+    def built_on(self) -> frozenset[str]:
+        """The instants of base files of which this commit wrote newer ones; `null` where it wrote first ones.
+
+        Clauses: OW-002, OW-017.
+        """
+        named = self._located()
+        return frozenset(stat.prev_commit or "" for _, stat, _, name in named if isinstance(name, BaseFileName))
+
     def log_files(self) -> tuple[tuple[GroupId, str, LogFileName], ...]:
         """File group, path and name of each log file of data that this commit wrote.
 

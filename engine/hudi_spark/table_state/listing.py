@@ -4,7 +4,7 @@ Archival moves files of the timeline, rollbacks take writes away, and a clean de
 replaced. Whoever planned before begins again, on the timeline as it is by then.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
@@ -52,6 +52,10 @@ class Subfolder:
     def list_no_files(self, folder: str = "") -> list[str]:
         """What is no file directly below a folder."""
         return [self._inner(path) for path in self.storage.list_no_files(self._outer(folder))]
+
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        """What is in the place of folders."""
+        return [self._inner(path) for path in self.storage.list_no_folders(map(self._outer, paths))]
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
@@ -102,6 +106,22 @@ class Subfolder:
 def subfolder(storage: Storage, folder: str) -> Storage:
     """The storage of a folder."""
     return Subfolder(storage, folder, f"{storage.base.rstrip('/')}/{folder}")
+
+
+def refuse_no_folders(storage: Storage, folders: Iterable[str], clause: str = "SL-022") -> None:
+    """Nothing where folders are there, or can be made.
+
+    Raises:
+        HudiError: CONFIG_INVALID where a file has the name of one.
+
+    Clauses: MT-001, SL-002, SL-022.
+
+    """
+    for path in storage.list_no_folders(folders):
+        hint = "move the file away"
+        if path == METADATA_FOLDER:
+            clause, hint = "MT-001", f"{hint}, or turn hoodie.metadata.enable off"
+        raise HudiError(Reason.CONFIG_INVALID, clause, "a file is in the place of a folder", path, hint=hint)
 
 
 _Arguments = ParamSpec("_Arguments")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from hudi_format.errors import UnsupportedFormat
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hudi_format.hfile.reader import HFile, open_hfile, open_stored_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey
 from hudi_format.log.content import decode_deletes
@@ -20,8 +20,11 @@ from hudi_format.metadata.files import decode_metadata_block
 from hudi_format.metadata.partitions import data_partition_of_id, file_group_of_id, file_group_of_key
 from hudi_format.metadata.records import ColumnStats, FileEntry, FileList, MetadataRecord
 from hudi_format.metadata.wrapped_values import Wrapped, plain_value
+from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
+from hudi_spark.errors import SkippedBytes
+from hudi_spark.table_state.listing import file_name_of
 from hudi_spark.table_state.slicing import FileSlice, LocatedBlock, scan_logs
 from hudi_spark.table_state.timeline import Visibility
 
@@ -151,11 +154,30 @@ class GroupReader:
                     found[record.key] = combined(found.get(record.key), record)
         return {key: record for key, record in found.items() if is_live(record)}
 
+    def _refuse_torn(self, skipped: SkippedBytes) -> None:
+        """Nothing for bytes that a failed append may have left, in a log that is named after its slice.
+
+        Raises:
+            FormatError: LOG_CONTENT_CORRUPT in one of a deltacommit alone: entries of it are lost, and keys with them.
+
+        Clauses: LF-010, MT-005.
+
+        """
+        name = parse_data_file_name(file_name_of(skipped.file))
+        if isinstance(name, LogFileName) and name.instant != self.slice.base_instant:
+            hint = "restore the log; or turn the metadata table off and on, and it is built anew"
+            why = f"an index lacks what was written here: {skipped.message}"
+            # Whoever looks keys up names files of the table, not of the metadata table.
+            file = f"{self.storage.base.rstrip('/')}/{skipped.file}"
+            raise FormatError(Reason.LOG_CONTENT_CORRUPT, "MT-005", file, skipped.offset, why, hint)
+
     @cached_property
     def _layers(self) -> "tuple[_Layer, ...]":
         """Base file and log blocks, oldest first."""
         base = () if self.slice.base_file is None else (_base_layer(self.storage, self.slice.base_file),)
         scan = scan_logs(self.storage, self.slice.log_files, self.visibility)
+        for one in scan.skipped:
+            self._refuse_torn(one)
         return (*base, *(_layer(one) for one in scan.blocks))
 
 

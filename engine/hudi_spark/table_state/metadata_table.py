@@ -40,6 +40,7 @@ from hudi_spark.table_state.snapshots import Snapshot, load_table, snapshot_at
 from hudi_spark.table_state.timeline import Timeline, Visibility, load_timeline
 
 INITIAL_PREFIX: Final = "00000000000000"
+_RECORDING: Final = ("deltacommit", "rollback")
 # Instants of the table's own services have three digits behind before version 8.
 _INSTANT_DIGITS: Final = 17
 
@@ -238,10 +239,14 @@ class MetadataTable:
     ) -> "MetadataTable | None":
         """The metadata table beside one state of the data timeline, or None where it may not be used.
 
+        So it is where a write that has completed did not commit there: an index of keys would not know its rows.
         `own`: what is known of it already.
+
+        Clauses: MT-003, MT-005.
         """
+        own = own or OwnState(subfolder(storage, METADATA_FOLDER))
         found = open_metadata_table(storage, configuration, timeline, own)
-        return found if isinstance(found, MetadataTable) else None
+        return found if isinstance(found, MetadataTable) and _has_each_write(own, timeline) else None
 
     def partitions(self) -> tuple[str, ...]:
         """The names of the indexes that may be used.
@@ -392,6 +397,28 @@ def open_metadata_table(
         why = slices.refused.get(Partition.FILES, "not all of its file groups are there")
         return NoMetadata(f"the list of files cannot be read: {why}")
     return MetadataTable(whole)
+
+
+def _has_each_write(own: OwnState, timeline: Timeline) -> bool:
+    """Whether each write of the active timeline that completed since the metadata table is kept has committed there.
+
+    Before version 8 nothing states what completed before it was made.
+
+    Clauses: MT-003.
+    """
+    configuration, inner = own.table
+    if not configuration.has_completion_times:
+        return True
+    done = [one for one in inner.instants if one.is_completed and one.action in _RECORDING]
+    initial = [one.at("completed") for one in done if one.requested.startswith(INITIAL_PREFIX)]
+    kept_since = min(initial or [one.at("completed") for one in done], default=None)
+    writes = [one for one in timeline.completed_data() if one.archived is None]
+    missed = {one.requested for one in writes if kept_since is not None and one.at("completed") > kept_since}
+    missed -= {one.requested for one in done}
+    if missed:
+        whole = full_timeline(own.storage, configuration, inner)
+        missed -= {one.requested for one in whole.instants if one.is_completed}
+    return not missed
 
 
 def _available(configuration: TableConfiguration) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
+from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER, heartbeat_instant
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import AHEAD_KEY, Clock, Effects, Failure, Holding, holding_of, table_lock
@@ -20,8 +21,20 @@ from hudi_spark.errors import HudiError, Reason, SkippedBytes, UnsupportedFeatur
 from hudi_spark.options import Options
 from hudi_spark.read import Executor
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema import WriterState, avro_of_arrow, schema_of_avro
-from hudi_spark.table_state import Snapshot, TableConfiguration, Timeline, lister, load_snapshot, load_table
+from hudi_spark.schema import SCHEMA_FOLDER, WriterState, avro_of_arrow, schema_of_avro
+from hudi_spark.table_state import (
+    ENABLED_KEY,
+    METADATA_FOLDER,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    archived_log_folder,
+    history_folder,
+    lister,
+    load_snapshot,
+    load_table,
+    refuse_no_folders,
+)
 from hudi_spark.write.schema_metadata import table_avro
 
 
@@ -106,13 +119,14 @@ def snapshot_to_write(storage: Storage, readings: Readings, options: Options) ->
     """The newest completed state of a table that can be written.
 
     Raises:
-        HudiError: TABLE_VERSION_UNSUPPORTED for a version that is only read; the reasons of a refused table.
+        HudiError: TABLE_VERSION_UNSUPPORTED for a version that is only read; CONFIG_INVALID for a file in the place of
+            a folder that actions write to; the reasons of a refused table.
         UnsupportedFeature: base files of another format than Parquet.
 
     Clauses: OW-002, VR-002.
 
     """
-    enabled = {"hoodie.metadata.enable": options.text("hoodie.metadata.enable")}
+    enabled = {ENABLED_KEY: options.text(ENABLED_KEY)}
     snapshot = load_snapshot(storage, readings, None, lister(enabled))
     version = snapshot.configuration.version
     if version not in _WRITTEN_VERSIONS:
@@ -122,7 +136,23 @@ def snapshot_to_write(storage: Storage, readings: Readings, options: Options) ->
     base_format = snapshot.configuration.properties.get("hoodie.table.base.file.format", "").strip().upper()
     if base_format not in ("", "PARQUET"):
         raise UnsupportedFeature(f"base-{base_format.lower()}-writing", "base files are written as Parquet only")
+    _refuse_misplaced(storage, snapshot.configuration, options)
     return _overridden(snapshot, options, readings)
+
+
+def _refuse_misplaced(storage: Storage, configuration: TableConfiguration, options: Options) -> None:
+    """Nothing where the folders of `.hoodie` that actions write to can hold files, and no heartbeat is a folder.
+
+    Clauses: MK-005, SL-022.
+    """
+    archive = history_folder if configuration.timeline_layout == 2 else archived_log_folder
+    metadata = [METADATA_FOLDER] if options.flag(ENABLED_KEY) else []
+    folders = [MARKERS_FOLDER, HEARTBEATS_FOLDER, SCHEMA_FOLDER, archive(configuration), *metadata]
+    refuse_no_folders(storage, folders)
+    for path in storage.list_no_files(HEARTBEATS_FOLDER):
+        if heartbeat_instant(path.rpartition("/")[2]):
+            message, hint = "a folder is in the place of a write's heartbeat", "remove the folder"
+            raise HudiError(Reason.CONFIG_INVALID, "MK-005", message, path, hint=hint)
 
 
 def _overridden(snapshot: Snapshot, options: Options, readings: Readings) -> Snapshot:

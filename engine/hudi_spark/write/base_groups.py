@@ -168,7 +168,7 @@ def merged_rows(rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, contex
         added = rows.filter(pc.invert(deletes_of(rows, context)))
         return Merged(pa.concat_tables([base, added]), base.slice(0, 0), Counts(inserts=added.num_rows))
     records = incoming_records(rows, context.rule, deletes=deletes, missing=context.missing)
-    found = merge(base, records, context.stored_keys, context.rule)
+    found = merge(base, records, context.stored_keys, context.rule, one.base_file or "")
     return _counted(base, _with_own_time(base, found, rows, context), rows, context)
 
 

@@ -31,7 +31,7 @@ from hudi_spark.keys import (
 )
 from hudi_spark.read import Executor, Flow
 from hudi_spark.schema import WriterState
-from hudi_spark.table_state import Snapshot
+from hudi_spark.table_state import Snapshot, refuse_no_folders
 from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.conflicts import concurrency_of, without_vanished_logs
 from hudi_spark.write.planning import (
@@ -223,6 +223,7 @@ class _Staging:
             counts = found.counted(kept)
             routes = self._routes(counts)
             partitions = counts.column(PARTITION_PATH).to_pylist()
+            refuse_no_folders(self._state.storage, set(partitions), "SL-002")
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
             self._transaction.check_pending_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes, self._state)

@@ -34,6 +34,7 @@ from hudi_spark.keys import (
 from hudi_spark.merge import MergeRule, combined, combining_rule
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import WriterSchema, cast_rows, parts_by
+from hudi_spark.table_state import refuse_no_folders
 from hudi_spark.write.base_groups import create_files, merge_into_file, stamped
 from hudi_spark.write.planning import WriteContext
 from hudi_spark.write.routing import KEY_FIELDS, SEQUENCE, TARGET, Routes, Target, routed
@@ -257,6 +258,8 @@ class BulkWriting:
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
         own = stamped(rows, self.context.schema, self.context.requested, identity.partition)
+        storage = self.context.place.effects.storage
+        refuse_no_folders(storage, pc.unique(own.column(PARTITION_PATH)).to_pylist(), "SL-002")
         for partition, part in parts_by(own, PARTITION_PATH):
             yield from create_files(part, partition, self.context.new_file_id(), self.context, identity)
 

@@ -2,12 +2,14 @@
 
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hudi_format.base.parquet_levels import columns_inside, levels
 from hudi_format.base.stored_file import SMALL, as_native
 from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.limits import columns_limit, rows_limit
@@ -56,6 +58,8 @@ def open_parquet(
     """
     with refusing(reason, clause, file, offset, "no Parquet file"):
         stream = as_native(source)
+        if (deep := _levels(stream)) > _DEEPEST:
+            raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, offset, f"the columns lie {deep} levels deep")
         opened = pq.ParquetFile(stream, **_OPTIONS)
         metadata = opened.metadata
         sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
@@ -65,6 +69,31 @@ def open_parquet(
     if metadata.num_rows > MAXIMUM_ROWS or unpacked > min(MAXIMUM_UNPACKED_BYTES, columns_limit(size)):
         raise _exceeded(opened, size, clause, file, offset)
     return opened
+
+
+_DEEPEST: Final = 1000
+"""Levels of columns: Arrow, which calls itself for each, ends the process at some thousands."""
+_FEWEST_BYTES: Final = 7
+"""Of a column in a footer."""
+_END: Final = 8
+_BEGINNING: Final = 256
+
+
+def _levels(stream: pa.NativeFile) -> int:
+    """On how many levels columns lie, where these may be too many; whether this is a Parquet file at all Arrow says."""
+    size, found = stream.size(), 0
+    stream.seek(max(size - _END, 0))
+    end = stream.read(_END)
+    length = int.from_bytes(end[:4], "little")
+    if end[4:] == b"PAR1" and _FEWEST_BYTES * _DEEPEST < length <= size - _END:
+        begin = size - _END - length
+        stream.seek(begin)
+        with suppress(LookupError):
+            if columns_inside(stream.read(min(_BEGINNING, length))) > _DEEPEST:
+                stream.seek(begin)
+                found = levels(stream.read(length))
+    stream.seek(0)
+    return found
 
 
 def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset: int | None) -> FormatError:
@@ -92,9 +121,15 @@ def _with_instants(opened: pq.ParquetFile) -> pa.Schema | None:
 
 
 def _has_local_moments(kind: pa.DataType) -> bool:
-    if pa.types.is_nested(kind):
-        return any(_has_local_moments(kind.field(each).type) for each in range(kind.num_fields))
-    return pa.types.is_timestamp(kind) and kind.tz is None
+    # Not by recursion: a file may nest its columns deeper than Python calls.
+    left = [kind]
+    while left:
+        one = left.pop()
+        if pa.types.is_nested(one):
+            left += [one.field(each).type for each in range(one.num_fields)]
+        elif pa.types.is_timestamp(one) and one.tz is None:
+            return True
+    return False
 
 
 def _zoned(kind: pa.DataType, leaves: Iterator[bool]) -> pa.DataType:

@@ -12,6 +12,8 @@ from hudi_format.storage import Storage
 
 SMALL: Final = 1 << 20
 """Bytes that are read sooner than several ranges of them."""
+_TAIL: Final = 1 << 16
+"""Bytes at the end that are read at once: Arrow requests as many where it looks for a footer."""
 _LENT: Final = WeakSet["_StoredFile"]()
 """Streams that a thread of Arrow may still hold."""
 _LONGEST_WAIT: Final = 2.0
@@ -52,6 +54,7 @@ class _StoredFile(io.RawIOBase):
         self._path = path
         self._size = size
         self._position = 0
+        self._tail = b""
         _LENT.add(self)
 
     def readable(self) -> bool:
@@ -71,7 +74,12 @@ class _StoredFile(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         left = max(self._size - self._position, 0)
         wanted = left if size < 0 else min(size, left)
-        data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
+        begin = max(self._size - _TAIL, 0)
+        if wanted and self._position >= begin:
+            self._tail = self._tail or self._storage.read_range(self._path, begin, self._size - begin)
+            data = self._tail[self._position - begin :][:wanted]
+        else:
+            data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
         self._position += len(data)
         return data
 

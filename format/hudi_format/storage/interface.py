@@ -1,5 +1,6 @@
 """What readers and writers need of the place where a table's files lie."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +44,9 @@ class Storage(Protocol):
 
         A folder, a pipe, a device, a link that leads nowhere.
         """
+
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        """What is in the place of `paths`, or of folders above them, and is no folder; none in an object store."""
 
     def read(self, path: str) -> bytes:
         """All bytes of a file; FileNotFoundError when absent."""

@@ -9,7 +9,7 @@ import shutil
 import stat
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -88,6 +88,11 @@ class LocalStorage:
         others = (entry for entry in self._entries(folder) if not _is_file(entry))
         # Where a folder does not know the kinds of its entries, what vanished meanwhile looks like no file.
         return sorted(_join(folder, entry.name) for entry in others if os.path.lexists(entry.path))
+
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        """What is in the place of `paths`, or of folders above them, and is no folder."""
+        each = ("/".join(parts[: length + 1]) for parts in map(inner_parts, paths) for length in range(len(parts)))
+        return sorted({path for path in each if _is_no_folder(self.resolve(path))})
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
@@ -213,6 +218,11 @@ def _kind(place: str) -> int | None:
         return None
     except OSError:
         return 0
+
+
+def _is_no_folder(place: str) -> bool:
+    """Whether something is there, and can hold no files."""
+    return _kind(place) not in (None, 0, stat.S_IFDIR)
 
 
 def _open_at_once(place: str, flags: int) -> int:

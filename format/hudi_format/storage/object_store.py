@@ -95,6 +95,11 @@ class ObjectStorage:
         del folder
         return []
 
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        """None, as for `list_no_files`."""
+        del paths
+        return []
+
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
         with self._reading(path) as key:

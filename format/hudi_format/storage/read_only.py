@@ -1,5 +1,6 @@
 """A storage, or a folder of it, that cannot be written: what only looks at a table is given this one."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hudi_format.storage.interface import FileStatus, Storage
@@ -37,6 +38,10 @@ class ReadOnlyStorage:
     def list_no_files(self, folder: str = "") -> list[str]:
         """What is no file directly below `folder`, sorted; none if absent."""
         return [self._without(path) for path in self.storage.list_no_files(self._within(folder))]
+
+    def list_no_folders(self, paths: Iterable[str]) -> list[str]:
+        """What is in the place of `paths`, or of folders above them, and is no folder."""
+        return [self._without(path) for path in self.storage.list_no_folders(map(self._within, paths))]
 
     def read(self, path: str) -> bytes:
         """All bytes of a file; FileNotFoundError when absent."""

@@ -13,6 +13,7 @@ from hudi_model.files import (
     DataBlock,
     DeleteBlock,
     LogFile,
+    Record,
     RollbackBlock,
 )
 from hudi_model.indexes import held_files
@@ -30,7 +31,7 @@ BOOTSTRAPPED = "00000000000001"
 def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     """Every fault of the files that count, also of older slices and of groups that were replaced.
 
-    Clauses: SL-002, SL-005, BF-001, BF-003, BF-004, LF-009, LF-010, LF-013, LF-019, LF-021, LF-025, RD-013.
+    Clauses: SL-002, SL-005, BF-001, BF-003, BF-004, LF-009, LF-010, LF-013, LF-019, LF-021, LF-025, MF-012, RD-013.
     """
     yield from map(violation_of, evidence.damages)
     for partition, depth in evidence.depths.items():
@@ -96,6 +97,8 @@ def log_violations(table: OpenTable, log: LogFile, *, is_current: bool) -> Itera
         match block:
             case DataBlock(records=Damaged() as damage) | DeleteBlock(deletes=Damaged() as damage):
                 yield violation_of(damage)
+            case DataBlock(records=tuple() as records):
+                yield from logged_violations(log, records)
             case CdcBlock(changes=Damaged() as damage):
                 yield violation_of(damage)
             case Damaged():
@@ -103,6 +106,19 @@ def log_violations(table: OpenTable, log: LogFile, *, is_current: bool) -> Itera
             case CorruptBlock(offset, length):
                 yield warning("LF-010", path_of(log), f"{length} bytes at {offset}")
         yield from header_violations(table, log, block, is_current=is_current)
+
+
+def logged_violations(log: LogFile, records: Iterable[Record]) -> Iterator[Violation]:
+    """Rows of another partition or file group than the log's name says; an empty meta field may have been left out.
+
+    Clauses: MF-012, MF-013, MF-014.
+    """
+    held = [[str(row.values.get(name) or "") for row in records] for name in (META_FIELDS[3], META_FIELDS[4])]
+    folders, ids = {*held[0]}, {name.partition("_")[0] for name in held[1]}
+    for folder in sorted(folders - {"", log.partition}):
+        yield error("MF-012", path_of(log), f"a row is of the partition {folder!r}")
+    for file_id in sorted(ids - {"", log.file_id}):
+        yield warning("MF-013", path_of(log), f"a row is of the file group {file_id}")
 
 
 def header_violations(table: OpenTable, log: LogFile, block: Block, *, is_current: bool) -> Iterator[Violation]:

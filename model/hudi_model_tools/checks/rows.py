@@ -191,6 +191,8 @@ def meta_violations(file: BaseFile, row: Record, where: str) -> Iterator[Violati
         yield error("DM-001", where, "a row has no record key")
     if folder and folder != file.partition:
         yield error("MF-012", where, f"a row is of the partition {folder!r}")
+    if folder is None and "_hoodie_partition_path" in row.values and file.instant != BOOTSTRAPPED:
+        yield error("MF-012", where, "a row has no partition path")
     if name and name != file.name and file.instant != BOOTSTRAPPED:
         yield warning("MF-013", where, f"a row names the file {name!r}")
 
