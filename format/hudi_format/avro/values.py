@@ -83,7 +83,9 @@ def _decoder(hint: Any, where: str) -> _Decode:
     if origin is not None:
         key, item = partial(_expect, str, where), _decoder(arguments[1], where)
         return lambda value: {key(name): item(one) for name, one in _expect(dict, where, value).items()}
-    return partial(from_record, hint) if is_dataclass(hint) else partial(_expect, hint, where)
+    if is_dataclass(hint):
+        return partial(from_record, hint)  # type: ignore[arg-type]
+    return partial(_expect, hint, where)
 
 
 def _expect(kind: type, where: str, value: Any) -> Any:
