@@ -130,6 +130,8 @@ def _filled(part: pa.Array) -> pa.Array:
 def _some_value(kind: pa.DataType) -> Any:
     if pa.types.is_struct(kind):
         return {one.name: None if one.nullable else _some_value(one.type) for one in kind}
+    if pa.types.is_fixed_size_list(kind):
+        return [_some_value(kind.value_type)] * kind.list_size
     if pa.types.is_nested(kind):
         return []
     if pa.types.is_fixed_size_binary(kind):
