@@ -362,11 +362,10 @@ def partitions(case: WritingCase) -> None:
 
     Given a table with four partitions that are days, each written since the last clustering.
     When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches, or
-    no file is small; at last the partitions of a pattern are clustered and written to, and then all are clustered.
-    Then the slices of the selected partitions are replaced, those of the others are as they were, until a plan takes
-    all; where a clustering goes by the hour, those of the partitions of that hour, and where single files stay, those
-    of several files. A slice of logs alone is as small as can be, and stays for a plan that waits though an overwrite
-    took its place.
+    no file is small.
+    Then the slices of the selected partitions are replaced, those of the others are as they were; where a clustering
+    goes by the hour, those of the partitions of that hour, and where single files stay, those of several files. A slice
+    of logs alone is as small as can be, and stays for a plan that waits though an overwrite took its place.
     """
     case.shows(kills="clean-ignores-pending-plans" if case.shape.label == "logs" else "every-partition-is-clustered")
     keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
@@ -383,9 +382,6 @@ def partitions(case: WritingCase) -> None:
         if choice not in _NOTHING:
             case.execute(plan_step, DUE)
         case.slices()
-    case.run("clustering", {**DUE, f"{_PLAN}strategy.partition.regex.pattern": "2024/02/.*"})
-    case.write("insert", [ride(f"last@{day}", 99) for day in _DATES[:2]])
-    case.run("clustering", DUE)
     case.state()
 
 
