@@ -259,9 +259,10 @@ def _composite_keys_end_at_commas(_: Function) -> Function:
     return split
 
 
-@mutant("null-key-parts-hashed-as-words", "OW-022", "Null in a key is hashed as its word.", "tagging.part_text")
-def _null_key_parts_hashed_as_words(_: Function) -> Function:
-    return lambda part: part
+@mutant("null-key-parts-hashed-as-words", "OW-022", "Null in a key is hashed as its word.", "tagging.hashed_texts")
+def _null_key_parts_hashed_as_words(original: Function) -> Function:
+    words = {None: "__null__", "": "__empty__"}
+    return lambda key, fields: tuple(words.get(one, one) for one in original(key, fields))
 
 
 @mutant("combine-keeps-the-first", "OW-019 MG-017", "Of rows of one key the first is written.", "tagging.combined")

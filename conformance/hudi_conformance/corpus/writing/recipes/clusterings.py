@@ -348,14 +348,9 @@ _CHOICES: Final[tuple[dict[str, str], ...]] = (
 
 @writing(
     "clustering/partitions",
-    (
-        *shapes((6, 8), (COW,)),
-        *shapes((9,), (MOR,)),
-        *shapes((6, 9), (COW,), label="rolling"),
-        *shapes((6, 9), (MOR,), label="logs"),
-    ),
+    (*shapes((6, 8), (COW,)), *shapes((9,), (MOR,)), *shapes((6, 9), (COW,), label="rolling")),
     "CL-001 CL-003",
-    "",
+    "every-partition-is-clustered",
 )
 def partitions(case: WritingCase) -> None:
     """A plan takes the partitions that settings select, and leaves the groups of the others.
@@ -364,15 +359,10 @@ def partitions(case: WritingCase) -> None:
     When clusterings select partitions by name, by a pattern, by the newest days and by a range, or nothing matches, or
     no file is small.
     Then the slices of the selected partitions are replaced, those of the others are as they were; where a clustering
-    goes by the hour, those of the partitions of that hour, and where single files stay, those of several files. A slice
-    of logs alone is as small as can be, and stays for a plan that waits though an overwrite took its place.
+    goes by the hour, those of the partitions of that hour, and where single files stay, those of several files.
     """
-    case.shows(kills="clean-ignores-pending-plans" if case.shape.label == "logs" else "every-partition-is-clustered")
     keys = [f"{number}@{day}" for day in _DATES for number in (1, 2)]
     case.create()
-    if case.shape.label == "logs":
-        _of_logs(case, keys)
-        return
     if case.shape.label:
         _by_the_hour(case, keys)
         return
@@ -397,20 +387,3 @@ def _by_the_hour(case: WritingCase, keys: list[str]) -> None:
     case.write("insert", [ride(f"new@{city}", 20) for city in _DATES[:2]], now=f"{day}050000000")
     case.execute(case.schedule("clustering", several, now=f"{day}060000000"), DUE, now=f"{day}060000001")
     case.state()
-
-
-_BUCKETED: Final = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
-
-
-def _of_logs(case: WritingCase, keys: list[str]) -> None:
-    """Slices that a bucket index began, for writers without one: none is below no limit, all are below the least."""
-    for ts in (10, 20):
-        case.write("upsert", [ride(key, ts) for key in keys], configs=_BUCKETED)
-    case.slices()
-    case.schedule("clustering", {**DUE, f"{_PLAN}strategy.small.file.limit": "0"})
-    plan_step = case.schedule("clustering", {**DUE, f"{_PLAN}strategy.small.file.limit": "1"})
-    case.write("insert_overwrite", [ride(f"new@{_DATES[0]}", 30)], configs=ALLOWING)
-    policy = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
-    case.schedule("clean", policy)
-    case.execute(plan_step, DUE, reject="WRITE_CONFLICT")
-    case.snapshot()

@@ -51,7 +51,7 @@ def failed_writers(case: WritingCase) -> None:
     abandoned(case, "older", "r01")
     abandoned(case, "younger", "r11", process=3)
     if case.shape.label:
-        case.write("insert", rides(30, ("r41@bergen",)), configs=IMPATIENT)
+        case.write("insert", rides(30, ("r41@bergen",)))
         case.timeline()
     case.service("rollback", IMPATIENT)
     case.state()

@@ -222,10 +222,8 @@ def compaction_undone(case: WritingCase) -> None:
     """An undone compaction takes its whole slice along.
 
     Given a saved write, a compaction planned after it, logs on the slice that the plan opens, and the compaction done.
-    When the table is restored to the savepoint, and written again; then a write is saved that follows the plan of a
-    compaction, which completes later, and the table is restored to that write.
-    Then no file of the first compaction's slice is left, and the new log lies on the old slice; the second compaction
-    stays, since the saved log lies on what it made.
+    When the table is restored to the savepoint, and written again.
+    Then no file of the compaction's slice is left, and the new log lies on the old slice.
     """
     _, second, _ = written(case)
     case.service("savepoint", instant=second.requested)
@@ -238,14 +236,6 @@ def compaction_undone(case: WritingCase) -> None:
     case.optimized()
     case.write("upsert", rides(15, ("r01", "r03")))
     case.state()
-    plan = case.schedule("compaction", COMPACTION_DUE)
-    saved = case.write("upsert", rides(60, ("r01", "r11")))
-    case.service("savepoint", instant=saved.requested)
-    case.execute(plan, COMPACTION_DUE)
-    case.write("upsert", rides(70, ("r01", "r03")))
-    case.service("restore", instant=saved.requested)
-    case.state()
-    case.optimized()
 
 
 @writing("savepoint_restore/planned_compaction_undone", shapes(types=(MOR,)), "SR-007 SR-005", "restore-undoes-nothing")
