@@ -22,7 +22,6 @@ from hudi_spark import (
     write_arrow,
 )
 from hudi_spark.errors import Reason
-from hudi_spark.keys import MissingIndexWarning
 from hudi_spark.testing import Effect, WriteRequest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -523,7 +522,7 @@ def test_an_index_that_lacks_completed_writes_is_made_anew(tmp_path: Path, lost:
     last = table.write("upsert", rows([3, 4])).requested
     for one in (table.path / ".hoodie/metadata/.hoodie/timeline").glob(lost.format(last=last)):
         one.unlink()
-    with pytest.warns(MissingIndexWarning):
+    with pytest.warns(UserWarning, match="no record index"):
         table.write("upsert", rows([1, 2, 3, 4], ts=2, price=2.0))
     assert table.found() == [(f"k{number}", 2.0) for number in range(1, 5)]
     assert check_table(table.path, deep=True) == ()
