@@ -36,6 +36,22 @@ def test_what_is_left_when_work_takes_long_goes_to_threads() -> None:
     assert workers([0.1, 0.0]) == [False, False]
 
 
+@pytest.mark.parametrize(("seconds", "busy", "alone"), [(0.001, 1.0, True), (0.001, 0.1, False), (0.01, 1.0, False)])
+def test_small_tasks_that_wait_for_nothing_stay_in_the_calling_thread(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, busy: float, alone: bool
+) -> None:
+    """By clocks that the work moves on: of its time, the thread is busy for a part."""
+    now = [0.0]
+    monkeypatch.setattr("hudi_format.storage.threads.perf_counter", lambda: now[0])
+    monkeypatch.setattr("hudi_format.storage.threads.thread_time", lambda: now[0] * busy)
+
+    def work(_: int) -> bool:
+        now[0] += seconds
+        return threading.current_thread() is threading.main_thread()
+
+    assert all(in_threads(work, range(100), (), 2)) == alone
+
+
 def test_large_tasks_go_to_threads_at_once() -> None:
     assert workers([0.0, 0.0], [MANY, 0]) == [True, True]
 

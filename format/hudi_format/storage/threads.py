@@ -1,16 +1,17 @@
-"""Work on many files: in this thread while it is quick, in several threads from then on."""
+"""Work on many files: in this thread while tasks are small and wait for nothing, in several threads from then on."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Final, TypeVar
 
 QUICK_S: Final = 0.02
-"""Work of so long is done before threads are begun that wait for the interpreter's lock and for each other."""
+"""Work of so long is done before it is decided whether threads are worth it."""
+SMALL_S: Final = 0.005
+"""Smaller tasks hold the interpreter's lock for most of their time: threads, which hand it over, take longer."""
 LARGE: Final = 1 << 24
-"""So many bytes take longer."""
+"""A task of so many bytes takes longer."""
 _Task = TypeVar("_Task")
 _Found = TypeVar("_Found")
 
@@ -23,11 +24,15 @@ def in_threads(
     `sizes`: the bytes that tasks work on, where they are known. `at_once`: the most threads; by default one for each
     processor.
     """
-    done, end = 0, perf_counter() + QUICK_S
-    if not any(total >= LARGE for total in accumulate(sizes)):
-        while done < len(tasks) and perf_counter() < end:
-            yield work(tasks[done])
-            done += 1
+    done, alone = 0, not any(size >= LARGE for size in sizes)
+    while alone and done < len(tasks):
+        first, spent, busy = done, 0.0, 0.0
+        while done < len(tasks) and spent < QUICK_S:
+            started, used = perf_counter(), thread_time()
+            found = work(tasks[done])
+            spent, busy, done = spent + perf_counter() - started, busy + thread_time() - used, done + 1
+            yield found
+        alone = spent < SMALL_S * (done - first) and busy > spent / 2
     rest = tasks[done:]
     if len(rest) <= 1:
         yield from map(work, rest)
