@@ -211,7 +211,7 @@ def _check_names(state: TableState, violations: Violations) -> None:
 
 
 def _check_built_upon(state: TableState, violations: Violations) -> None:
-    """No completed write builds on one that has not completed: what did, and lost its word, is rolled back by the next.
+    """No completed write builds on one that has not completed: the next write would roll that one back.
 
     Clauses: OW-002, OW-017.
     """

@@ -397,7 +397,7 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
     was taken just now; without the lock it states only whether there is anything to do.
 
     Raises:
-        HudiError: LOCK_UNAVAILABLE, LOCK_LOST; TIMELINE_FILE_CORRUPT where a write did complete, and its word was lost.
+        HudiError: LOCK_UNAVAILABLE, LOCK_LOST; TIMELINE_FILE_CORRUPT where a completed file was lost.
 
     Clauses: RB-001, RB-002, RB-004, RB-010, CN-016.
 
@@ -414,7 +414,7 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
 
 
 def _refuse_built_upon(work: TableWork, rolling: RollingBack) -> None:
-    """Nothing, unless what has completed builds on a write that has not: that did complete, and its word was lost.
+    """Nothing, unless what has completed builds on a write that has not: the completed file of that one was lost.
 
     Raises:
         HudiError: TIMELINE_FILE_CORRUPT.
