@@ -489,14 +489,14 @@ def test_a_file_in_the_place_of_a_partition_is_refused_and_nothing_is_left(
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_a_write_whose_word_was_lost_is_not_rolled_back_under_one_that_builds_on_it(tmp_path: Path, version: int):
+def test_a_write_whose_completed_file_was_lost_stays_under_one_that_builds_on_it(tmp_path: Path, version: int):
     """Rows that nobody has stored again since are in its files alone."""
     table = Written(tmp_path / "table", version=version)
     table.write("upsert", rows([1, 2]))
     table.write("upsert", rows([1], ts=2))
     folder = table.path / (".hoodie" if version == 6 else ".hoodie/timeline")
     completed = min(folder.glob("*.commit"))
-    requested, word = completed.name[:17], completed.read_bytes()
+    requested, content = completed.name[:17], completed.read_bytes()
     completed.unlink()
     before = _names(table.path)
     with pytest.raises(HudiError, match="builds on this one") as refused:
@@ -508,14 +508,14 @@ def test_a_write_whose_word_was_lost_is_not_rolled_back_under_one_that_builds_on
     lost = table.copied(tmp_path / "lost")
     lost.services().rollback(requested)
     assert lost.ids() == ["k1"]
-    completed.write_bytes(word)
+    completed.write_bytes(content)
     table.write_and_serve("upsert", rows([3]))
     assert table.ids() == ["k1", "k2", "k3"]
 
 
 @pytest.mark.parametrize("lost", ["2*", "{last}*"], ids=["all", "the last"])
 def test_an_index_that_lacks_completed_writes_is_made_anew(tmp_path: Path, lost: str):
-    """Whose word the metadata table lost, their keys it does not know: they would be inserted a second time."""
+    """It does not know their keys, which would be inserted a second time."""
     configs = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
     table = Written(tmp_path / "table", configs=configs)
     table.write("upsert", rows([1, 2]))

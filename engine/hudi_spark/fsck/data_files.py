@@ -393,7 +393,7 @@ def _check_meta_fields(one: BaseFile, rows: pa.Table, violations: Violations) ->
         violations.error("MF-012", one.path, f"{elsewhere} rows have the path of another partition")
     if partitions.null_count:
         violations.error("MF-012", one.path, f"{partitions.null_count} rows have no partition path")
-    if misnamed := _count(pc.and_(pc.not_equal(names, ""), pc.not_equal(names, file_name))):
+    if misnamed := _count(_is_other(names, file_name)):
         violations.warning("MF-013", one.path, f"{misnamed} rows have the name of another file")
     begins = pc.equal(times, pc.list_element(pc.split_pattern(numbers, "_", max_splits=1), 0))
     if strange := _count(pc.and_(pc.not_equal(numbers, ""), pc.invert(begins))):
