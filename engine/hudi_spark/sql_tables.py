@@ -167,7 +167,9 @@ class SessionTables:
     @cached_property
     def settings(self) -> Mapping[str, str]:
         """The settings of the session that are Hudi's."""
-        found = {row[0]: row[1] for row in self.spark.sql("SET").collect() if row[0].startswith("hoodie.")}
+        names = [row[0] for row in self.spark.sql("SET").collect() if row[0].startswith("hoodie.")]
+        # SET hides the values of names that look like secrets, "urlencode" among them.
+        found = {name: self.spark.conf.get(name) for name in names}
         given = GivenOptions.of(found)
         given.check_write()
         if given.operation:

@@ -425,6 +425,24 @@ def test_tables_are_made_named_and_altered(spark: Any, tmp_path: Path):
         hudi_sql(spark, "insert into named values (1)")
 
 
+@pytest.mark.parametrize(
+    ("style", "encoded", "folder"),
+    [("", "false", "city=l=m"), ("'hoodie.datasource.write.hive_style_partitioning' = 'false',", "true", "l%3Dm")],
+)
+def test_a_new_table_has_folders_named_by_fields_unless_it_says_otherwise(
+    spark: Any, tmp_path: Path, style: str, encoded: str, folder: str
+):
+    """As with Apache Hudi's SQL; and SET hides the value of `urlencode`, whose name has `url` in it."""
+    hudi_sql(spark, f"set hoodie.datasource.write.partitionpath.urlencode = {encoded}")
+    try:
+        hudi_sql(spark, creation("t", tmp_path / "t").replace("tblproperties (", f"tblproperties ({style} "))
+        hudi_sql(spark, "insert into t values (1, 1.0D, 3L, 'l=m')")
+    finally:
+        hudi_sql(spark, "reset hoodie.datasource.write.partitionpath.urlencode")
+    assert [one.name for one in (tmp_path / "t").iterdir() if one.name != ".hoodie"] == [folder]
+    assert [row.city for row in hudi_sql(spark, "select * from t").collect()] == ["l=m"]
+
+
 def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any], tmp_path: Path):
     path = tmp_path / "t"
     run("update t set fare = 9 where id = 1")
@@ -648,9 +666,9 @@ def test_functions_read_a_table_within_a_query(spark: Any, run: Callable[[str], 
     assert {(Path(one.path), one.size) for one in viewed if one.path} == {
         (one, one.stat().st_size) for one in path.glob("*/*.parquet")
     }
-    for pattern, partitions in (("[k-m]*/", {"lima"}), ("*", {"lima", "oslo"}), ("lima/*", set()), ("l?m", set())):
-        found = run(f"select partition_path from hudi_filesystem_view('{{path}}', '{pattern}')").collect()
-        assert {one[0] for one in found} == partitions
+    for pattern, partitions in (("=[k-m]*/", {"lima"}), ("=*", {"lima", "oslo"}), ("=lima/*", set()), ("=l?m", set())):
+        found = run(f"select partition_path from hudi_filesystem_view('{{path}}', 'city{pattern}')").collect()
+        assert {one[0] for one in found} == {f"city={one}" for one in partitions}
     hudi_sql(spark, creation("copy", tmp_path / "copy"))
     run(
         f"""merge into copy using (select id, fare, ts, city from hudi_table_changes('t', 'latest_state', '{first}')) s
