@@ -3,7 +3,7 @@
 import os
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,12 +16,13 @@ from hudi_adapter import Request
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, InvalidOption, Reason, StorageError
 from hudi_format.storage import ObjectStorage, Storage, open_storage
-from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow
+from hudi_spark import HudiError, HudiTable, TableDefinition, check_table, create_arrow, read_arrow, write_arrow
 from hudi_spark.testing import RELEASED
 from hudi_spark_adapter.adapter import adapter_of
 from hudi_spark_adapter.executors import InProcess
 from object_endpoint import BUCKET, PAGE, SECRET, Endpoint, endpoint, upload
 from s3_server import aws
+from store_servers import SERVERS, Store, program
 
 GOLDEN = unpacked_corpus()
 TABLES = [
@@ -43,6 +44,26 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
         yield found
 
 
+@pytest.fixture(scope="session", params=SERVERS)
+def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A bucket of each server of an object store that this machine has."""
+    name, start = SERVERS[request.param]
+    command = program(name)
+    if command is None:
+        pytest.skip(f"{name} is not on the PATH: `make stores` fetches it")
+    with start(command, tmp_path_factory.mktemp(request.param)) as found:
+        yield found
+
+
+def check_names(storage: Storage, name: str) -> None:
+    """A file with the name is there, under it, and nothing else."""
+    storage.put(name, b"x")
+    assert storage.read(name) == b"x"
+    assert [status.path for status in storage.list_files()] == [name]
+    assert storage.list_folders() == [name.rpartition("/")[0]] * ("/" in name)
+    assert storage.uri(name).endswith(f"tables 100% süd/{name}")
+
+
 @pytest.fixture(params=["s3", "memory"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     if request.param == "memory":
@@ -54,14 +75,12 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_names_are_plain_names(storage: Storage, name: str):
     """Blanks, percent signs, brackets and other letters neither decode nor match anything."""
-    storage.put(name, b"x")
-    assert storage.read(name) == b"x"
-    assert [status.path for status in storage.list_files()] == [name]
-    assert storage.list_folders() == [name.rpartition("/")[0]] * ("/" in name)
-    assert storage.uri(name).endswith(f"tables 100% süd/{name}")
+    check_names(storage, name)
 
 
-def test_the_interface_answers_as_it_does_for_local_files(storage: Storage, tmp_path: Path):
+def check_answers(storage: Storage, folder: Path) -> None:
+    """A storage answers as a folder does."""
+
     def answers(one: Storage) -> list[Any]:
         for path in ("b", "a/z", "a/b/c", ".hoodie/x", ".hoodie/metadata/y", "ab/x"):
             one.put(path, path.encode())
@@ -78,7 +97,11 @@ def test_the_interface_answers_as_it_does_for_local_files(storage: Storage, tmp_
             [one.delete("n"), one.delete("n"), one.exists("n")],
         ]
 
-    assert answers(storage) == answers(open_storage(tmp_path))
+    assert answers(storage) == answers(open_storage(folder))
+
+
+def test_the_interface_answers_as_it_does_for_local_files(storage: Storage, tmp_path: Path):
+    check_answers(storage, tmp_path)
 
 
 def test_what_is_absent_is_not_found(storage: Storage):
@@ -103,9 +126,8 @@ def one_at_a_time(tmp_path: Path) -> Iterator[Endpoint]:
         yield found
 
 
-def test_of_many_clients_that_put_at_once_one_wins(one_at_a_time: Endpoint, tmp_path: Path):
-    """The endpoint decides: each client has its own connection."""
-    base, options = f"s3://{BUCKET}/{tmp_path.name}", one_at_a_time.options
+def check_clients(base: str, options: Mapping[str, str]) -> None:
+    """Of clients that put an object at once one wins; the store decides, since each has its own connection."""
     for attempt in range(5):
         won: list[bytes] = []
         start = threading.Barrier(8)
@@ -122,6 +144,10 @@ def test_of_many_clients_that_put_at_once_one_wins(one_at_a_time: Endpoint, tmp_
         for thread in threads:
             thread.join()
         assert [open_storage(base, options).read(f"i{attempt}")] == won
+
+
+def test_of_many_clients_that_put_at_once_one_wins(one_at_a_time: Endpoint, tmp_path: Path):
+    check_clients(f"s3://{BUCKET}/{tmp_path.name}", one_at_a_time.options)
 
 
 def test_what_a_console_left_for_an_empty_folder_is_no_file(s3: Endpoint, tmp_path: Path):
@@ -154,17 +180,53 @@ def test_a_table_in_a_bucket_gives_the_rows_of_its_files(s3: Endpoint, table: st
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_table_in_a_bucket_is_written(s3: Endpoint, tmp_path: Path, table_type: str):
+    check_writes(f"s3a://{BUCKET}/{tmp_path.name}/written", table_type, s3.options)
+
+
+def check_writes(location: str, table_type: str, options: Mapping[str, str]) -> None:
     """Made, written, changed, and nothing of a write is left beside it: the same answers as on a local file system."""
-    location = f"s3a://{BUCKET}/{tmp_path.name}/written"
     rows = pa.table({"id": ["a", "b"], "city": ["süd", "oslo"], "ts": [1, 1]})
     definition = TableDefinition(
         "rides", rows.schema, table_type, record_key=("id",), partition_by=("city",), ordering=("ts",)
     )
-    create_arrow(location, definition, s3.options)
+    create_arrow(location, definition, options)
     for given, operation in ((rows, "upsert"), (rows.slice(1), "delete"), (rows, "insert")):
-        write_arrow(location, given, operation, storage_options=s3.options)
-    assert sorted(read_arrow(location, storage_options=s3.options).column("id").to_pylist()) == ["a", "a", "b"]
-    assert not open_storage(location, s3.options).list_files(".hoodie/.temp")
+        write_arrow(location, given, operation, storage_options=options)
+    assert sorted(read_arrow(location, storage_options=options).column("id").to_pylist()) == ["a", "a", "b"]
+    assert not open_storage(location, options).list_files(".hoodie/.temp")
+
+
+# Azure takes a backslash for a slash.
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one for one in ODD_NAMES if "\\" not in one])
+def test_names_are_plain_names_with_real_servers(real: Store, tmp_path: Path, name: str):
+    check_names(open_storage(f"{real.url}/{tmp_path.name}/tables 100% süd", real.options), name)
+
+
+@pytest.mark.slow
+def test_real_servers_answer_as_local_files_do(real: Store, tmp_path: Path):
+    check_answers(open_storage(f"{real.url}/{tmp_path.name}/tables 100% süd", real.options), tmp_path)
+
+
+@pytest.mark.slow
+def test_real_servers_let_one_of_many_clients_win(real: Store, tmp_path: Path):
+    check_clients(f"{real.url}/{tmp_path.name}", real.options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_table_on_a_real_server_is_written_and_sound(real: Store, tmp_path: Path, table_type: str):
+    location = f"{real.url}/{tmp_path.name}/süd 1%"
+    check_writes(location, table_type, real.options)
+    assert list(check_table(location, storage_options=real.options)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", TABLES)
+def test_a_real_server_gives_the_rows_of_a_tables_files(real: Store, table: str):
+    base = f"{real.url}/golden/{table}"
+    upload(GOLDEN / table / "table", open_storage(base, real.options))
+    assert read_arrow(base, storage_options=real.options).equals(read_arrow(GOLDEN / table / "table"))
 
 
 def test_the_environment_says_where_and_as_whom(s3: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -309,6 +371,17 @@ class TestCredentials:
             with pytest.raises((StorageError, FileNotFoundError)):
                 storage.read("a")
         assert seen == ["/bucket/t/a"]
+
+    def test_a_public_bucket_of_google_is_asked_and_no_metadata_address(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ):
+        """To write, the library would ask the address for a token."""
+        _forget(monkeypatch, tmp_path)
+        with _received() as (url, seen):
+            storage = open_storage("gs://bucket/t", {"skip_signature": "true", "base_url": url})
+            with pytest.raises((StorageError, FileNotFoundError)):
+                storage.put("a", b"x")
+        assert seen == ["/bucket/t%2Fa"]
 
     @pytest.mark.parametrize("base", ["s3://key:secret@bucket/t", "s3:///t", "gs://"])
     def test_a_uri_names_a_bucket_and_nobody(self, base: str):

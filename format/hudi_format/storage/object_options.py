@@ -36,10 +36,12 @@ class _Kind:
     """How one kind of store is given credentials: sets of names of which one must be whole; what to set, in words.
 
     Names are those of options and, in capitals and behind `prefix`, of the environment. Where no set is whole the
-    library would ask the metadata address of the machine that it runs on.
+    library would ask the metadata address of the machine that it runs on. `endpoints`: the names, without the prefix,
+    of another address of the store; the first that is given counts.
     """
 
     prefix: str
+    endpoints: tuple[str, ...]
     ways: tuple[frozenset[str], ...]
     what: str
 
@@ -50,6 +52,7 @@ def _ways(*ways: str) -> tuple[frozenset[str], ...]:
 
 _S3: Final = _Kind(
     "aws_",
+    ("endpoint_url_s3", "endpoint_url", "endpoint"),
     _ways(
         "access_key_id",
         "secret_access_key",
@@ -62,11 +65,13 @@ _S3: Final = _Kind(
 )
 _GOOGLE: Final = _Kind(
     "google_",
+    ("base_url",),
     _ways("service_account", "service_account_path", "service_account_key", "application_credentials", "bearer_token"),
     "GOOGLE_APPLICATION_CREDENTIALS",
 )
 _AZURE: Final = _Kind(
     "azure_",
+    ("endpoint",),
     _ways(
         "account_key",
         "access_key",
@@ -89,8 +94,6 @@ _AZURE: Final = _Kind(
 )
 _KINDS: Final = {"s3": _S3, "s3a": _S3, "s3n": _S3, "gs": _GOOGLE, "az": _AZURE, "abfs": _AZURE, "abfss": _AZURE}
 _GOOGLE_LOGIN: Final = Path(".config/gcloud/application_default_credentials.json")
-_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-_ENDPOINT_OPTIONS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url", "aws_endpoint_url_s3")
 
 
 def store_options(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
@@ -105,9 +108,11 @@ def store_options(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
     return {**_from_hadoop(_of_bucket(hadoop, bucket)), **own}
 
 
-def of_library(options: Mapping[str, str]) -> dict[str, str]:
+def of_library(scheme: str, options: Mapping[str, str]) -> dict[str, str]:
     """The options that the library knows."""
-    return {name: value for name, value in options.items() if name != _INSTANCE}
+    known = {name: value for name, value in options.items() if name != _INSTANCE}
+    # To write without a signature, the library would ask the metadata address of the machine for a token.
+    return {"bearer_token": "none", **known} if scheme == "gs" and _is_public(_given(_GOOGLE, options)) else known
 
 
 def refuse_without_credentials(scheme: str, place: str, config: Mapping[str, str]) -> None:
@@ -121,28 +126,43 @@ def refuse_without_credentials(scheme: str, place: str, config: Mapping[str, str
 
     """
     kind = _KINDS[scheme]
-    environment = {name.lower(): value for name, value in os.environ.items() if name.startswith(kind.prefix.upper())}
-    given = {_plain(name, kind.prefix): str(value) for name, value in (environment | dict(config)).items()}
+    given = _given(kind, config)
     named = {name for name, value in given.items() if value and value.lower() != "false"}
-    public = given.get("skip_signature", "").lower() in _TRUE_WORDS
     uses_instance = given.get(_INSTANCE, "").lower() in _TRUE_WORDS
     login = kind is _GOOGLE and (Path.home() / _GOOGLE_LOGIN).exists()
-    if not (public or uses_instance or login or any(way <= named for way in kind.ways)):
+    if not (_is_public(given) or uses_instance or login or any(way <= named for way in kind.ways)):
         raise InvalidOption(
             f"no credentials for {place} are among the options or in the environment: set {kind.what}, "
             f"skip_signature=true for what is public, or {_INSTANCE}=true to ask this machine's metadata address"
         )
 
 
+def _given(kind: _Kind, options: Mapping[str, str]) -> dict[str, str]:
+    """What options, or else the environment, say, by plain names."""
+    return {_plain(name, kind.prefix): str(value) for name, value in (_environment(kind) | dict(options)).items()}
+
+
+def _is_public(given: Mapping[str, str]) -> bool:
+    return given.get("skip_signature", "").lower() in _TRUE_WORDS
+
+
+def _environment(kind: _Kind) -> dict[str, str]:
+    return {name.lower(): value for name, value in os.environ.items() if name.startswith(kind.prefix.upper())}
+
+
 def _plain(name: str, prefix: str) -> str:
     return name.lower().removeprefix(prefix).removeprefix("storage_")
 
 
-def allows_http(options: Mapping[str, str]) -> bool:
-    """Whether the endpoint that options or environment name is one without TLS."""
-    named = [options[key] for key in _ENDPOINT_OPTIONS if key in options]
-    named = named or [os.environ[name] for name in _ENDPOINTS if os.environ.get(name)]
-    return bool(named) and named[0].lower().startswith("http://")
+def allows_http(scheme: str, options: Mapping[str, str]) -> bool:
+    """Whether the endpoint that options, or else the environment, name for a scheme is one without TLS."""
+    kind = _KINDS[scheme]
+    for source in (options, _environment(kind)):
+        given = {_plain(name, kind.prefix): value for name, value in source.items()}
+        named = [given[name] for name in kind.endpoints if given.get(name)]
+        if named:
+            return named[0].lower().startswith("http://")
+    return False
 
 
 def hadoop_options(settings: Mapping[str, str]) -> dict[str, str]:

@@ -265,10 +265,10 @@ def _open(scheme: str, bucket: str, options: Mapping[str, str]) -> "ObjectStore"
     if scheme == "memory":
         return _MEMORIES.setdefault(bucket, MemoryStore())
     given = store_options(bucket, options)
-    config = of_library(given)
+    config = of_library(scheme, given)
     if not given:
         refuse_without_credentials(scheme, f"{scheme}://{bucket}", given)
-    client: Any = {"allow_http": True} if allows_http(config) else {}
+    client: Any = {"allow_http": True} if allows_http(scheme, config) else {}
     try:
         # The library checks names and values of the configuration; its types are those of each store.
         url = f"{scheme.replace('s3n', 's3')}://{bucket}"
