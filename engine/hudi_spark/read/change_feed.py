@@ -36,6 +36,7 @@ from hudi_spark.table_state import (
     WritesOfRange,
     cleaned_paths,
     completion_times,
+    emptied,
     flag,
     full_timeline,
     latest_slice,
@@ -156,7 +157,10 @@ def read_logged(
     changes: list[LoggedChanges] = []
     skipped: list[SkippedBytes] = []
     for file in files:
-        for block in read_blocks(read_log(storage, file), file):
+        data = read_log(storage, file)
+        if not data:
+            skipped += emptied(storage, file)
+        for block in read_blocks(data, file):
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.CDC_DATA:
