@@ -287,6 +287,19 @@ def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):
         assert "RD-018" in {one.clause for one in found}
 
 
+@pytest.mark.parametrize("column", ["price", "_hoodie_record_key"])
+def test_a_column_that_stands_in_a_file_twice_is_a_finding_and_the_check_goes_on(tmp_path: Path, column: str):
+    """Also where statistics of the column are compared, and where its keys are looked at."""
+    table = copied(indexed, tmp_path)
+    path = some(table, BASE, 0)
+    held = pq.read_table(path)
+    pq.write_table(held.append_column(column, held.column(column)), path)
+    some(table, LOG).unlink()
+    found = check_table(table, deep=True)
+    assert ("BF-001", str(path.relative_to(table))) in {(one.clause, one.where) for one in found}
+    assert "RD-018" in {one.clause for one in found}
+
+
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_link_in_the_place_of_a_file_is_named(tmp_path: Path, inside: bool):
     """One that leaves the table, and one that leads nowhere: no file is missing that a copy could bring back."""

@@ -488,6 +488,11 @@ class ChangesPlan:
     tasks: tuple[ChangeTask, ...]
     schema: pa.Schema
 
+    def refusals(self) -> Iterator[HudiError]:
+        """Why states of file groups can no longer be determined, which a task raises that needs them."""
+        states = (state for task in self.tasks for step in task.steps for state in (step.before, step.after))
+        return (state.refusal for state in states if state.refusal is not None)
+
 
 def plan_changes(storage: Storage, query: ChangesQuery) -> ChangesPlan:
     """The tasks that tell the changes of a range.
@@ -661,7 +666,7 @@ class _Planning:
         missing = self._moments.refusal(group, found.moment, found.slice, stats)
         if missing is not None:
             # A slice is known by its instant alone only where the commit that wrote it has left the timeline.
-            cleaned = "/" not in missing or missing in self._cleaned
+            cleaned = parse_data_file_name(missing.rpartition("/")[2]) is None or missing in self._cleaned
             return GroupState(None, not_retained(self._writes.range, missing, cleaned=cleaned))
         return GroupState(None if found.slice is None else reading.task(found.slice, found.moment))
 
