@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -286,6 +287,19 @@ def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):
         assert "RD-018" in {one.clause for one in found}
 
 
+@pytest.mark.parametrize("column", ["price", "_hoodie_record_key"])
+def test_a_column_that_stands_in_a_file_twice_is_a_finding_and_the_check_goes_on(tmp_path: Path, column: str):
+    """Also where statistics of the column are compared, and where its keys are looked at."""
+    table = copied(indexed, tmp_path)
+    path = some(table, BASE, 0)
+    held = pq.read_table(path)
+    pq.write_table(held.append_column(column, held.column(column)), path)
+    some(table, LOG).unlink()
+    found = check_table(table, deep=True)
+    assert ("BF-001", str(path.relative_to(table))) in {(one.clause, one.where) for one in found}
+    assert "RD-018" in {one.clause for one in found}
+
+
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_link_in_the_place_of_a_file_is_named(tmp_path: Path, inside: bool):
     """One that leaves the table, and one that leads nowhere: no file is missing that a copy could bring back."""
@@ -297,6 +311,23 @@ def test_a_link_in_the_place_of_a_file_is_named(tmp_path: Path, inside: bool):
     where = str(lost.relative_to(table))
     found = [one.message for one in check_table(table) if (one.clause, one.where) == ("RD-011", where)]
     assert any(f"storage has a symbolic link to {target}," in message for message in found)
+
+
+@pytest.mark.parametrize("folder", [".temp", ".heartbeat", ".schema", "timeline/history"])
+def test_a_file_in_the_place_of_a_folder_that_writes_need_is_reported(tmp_path: Path, folder: str):
+    """Reads pass it by, and every write is refused until it is moved away."""
+    table = tmp_path / "table"
+    cow(table)
+    place = table / ".hoodie" / folder
+    if place.exists():
+        shutil.rmtree(place)
+    place.write_text("no folder")
+    (found,) = check_table(table, deep=True)
+    assert (found.clause, found.severity, found.where) == ("SL-022", "error", f".hoodie/{folder}")
+    place.unlink()
+    (table / ".hoodie/.heartbeat/20250101000000000").mkdir(parents=True)
+    (found,) = check_table(table, deep=True)
+    assert (found.clause, found.where) == ("MK-005", ".hoodie/.heartbeat/20250101000000000")
 
 
 def test_a_file_whose_name_is_no_text_breaks_nothing_and_can_be_named(tmp_path: Path):

@@ -77,6 +77,7 @@ def test_other_table_versions_are_refused(tmp_path: Path, version: int):
     ("changes", "message"),
     [
         ({"name": " "}, "hoodie.table.name is missing"),
+        ({"name": "half \ud800"}, "hoodie.table.name is"),
         ({"schema": None}, "no schema"),
         ({"table_type": "APPEND_ONLY"}, "table type 'APPEND_ONLY' is unknown"),
         ({"record_key": ("key",)}, "record key field 'key' is no column"),

@@ -60,3 +60,25 @@ def test_a_refused_row_changes_no_answer(tmp_path: Path, key: str | None, part: 
     assert refused.value.reason == reason
     assert read_arrow(table).to_pylist() == [{"id": "x", "part": "p"}]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".hoodie", "p"]
+
+
+def test_days_of_years_that_arrow_cannot_write_are_those_of_java(tmp_path: Path):
+    """LocalDate.MIN and MAX lie further out; Arrow writes `<value out of range: 2147483647>`."""
+    days = [-(2**31), -11_000_001, -719_529, 0, 2_932_896, 2_932_897, 11_000_001, 2**31 - 1, None]
+    texts = [
+        "-5877641-06-23",
+        "-28147-01-08",
+        "-0001-12-31",
+        "1970-01-01",
+        "9999-12-31",
+        "+10000-01-01",
+        "+32086-12-24",
+        "+5881580-07-11",
+        "__HIVE_DEFAULT_PARTITION__",
+    ]
+    part = pa.array(days, pa.int32()).view(pa.date32())
+    table = made(tmp_path, pa.schema({"id": pa.int64(), "part": pa.date32()}))
+    write_arrow(table, pa.table({"id": range(len(days)), "part": part}), "bulk_insert")
+    found = read_arrow(table, columns=["id", COLUMNS[1], "part"], meta_columns=True).sort_by("id")
+    assert found.column(COLUMNS[1]).to_pylist() == texts
+    assert found.column("part").combine_chunks().equals(part)

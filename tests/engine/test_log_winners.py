@@ -147,7 +147,7 @@ def test_a_block_without_instant_is_refused(tmp_path: Path, monkeypatch: pytest.
     """It names the file and the place."""
     block = RawBlock(BlockType.DELETE, 1, offset=7, length=0, header={}, content=b"", content_offset=7)
     monkeypatch.setattr("hudi_spark.table_state.slicing.read_blocks", lambda _data, _file: [block])
-    (tmp_path / "log").write_bytes(b"")
+    (tmp_path / "log").write_bytes(b"#")
     with pytest.raises(HudiError, match="LF-006") as caught:
         scan_logs(LocalStorage(tmp_path), ["log"], Visibility(frozenset(), frozenset(), None))
     assert (caught.value.reason, caught.value.file, caught.value.offset) == ("LOG_CONTENT_CORRUPT", "log", 7)

@@ -5,7 +5,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import TableDefinition, create_arrow, read_arrow
+from hudi_spark import (
+    TableDefinition,
+    create_arrow,
+    read_arrow,
+    read_changes,
+    read_incremental,
+    write_arrow,
+)
 from hudi_spark.testing import InProcess, TableWriter, WriteRequest
 
 SHARED = {
@@ -52,3 +59,22 @@ def test_logs_of_a_writer_that_gives_up_are_not_listed(version: int, tmp_path: P
     writer.write(_request(4))
     assert (tmp_path / ".hoodie/metadata").is_dir()
     assert read_arrow(tmp_path).column("ts").to_pylist() == [4]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_ranges_are_answered_from_storage_where_the_metadata_table_lacks_a_write(table_type: str, tmp_path: Path):
+    """As snapshots are: the files that it does not list were said to be missing from storage."""
+    schema = {"type": "record", "name": "rides", "fields": FIELDS}
+    configs = {"hoodie.table.cdc.enabled": "true"}
+    create_arrow(tmp_path, TableDefinition("r", schema, table_type, 9, ("id",), (), ("ts",), configs=configs))
+    for ts in (1, 2):
+        write_arrow(tmp_path, pa.table({"id": ["a"], "ts": [ts]}))
+    timeline = tmp_path / ".hoodie/metadata/.hoodie/timeline"
+    newest = max(path.name for path in timeline.glob("*.deltacommit"))[:17]
+    changes = read_changes(tmp_path, "earliest")
+    for path in timeline.glob(f"{newest}*"):
+        path.unlink()
+    assert read_arrow(tmp_path).column("ts").to_pylist() == [2]
+    assert read_incremental(tmp_path, "earliest").column("ts").to_pylist() == [2]
+    assert read_changes(tmp_path, "earliest").equals(changes)
+    assert changes.num_rows == 2

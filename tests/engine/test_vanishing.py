@@ -1,5 +1,6 @@
 """Files of data that were listed and are gone when they are read."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,17 @@ from hudi_format.base import stored_file
 from hudi_format.base.files import base_file_footer, read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, read_batches, services_arrow, write_arrow
+from hudi_spark import (
+    DamagedLogWarning,
+    HudiError,
+    TableDefinition,
+    create_arrow,
+    read_arrow,
+    read_batches,
+    read_changes,
+    services_arrow,
+    write_arrow,
+)
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 
@@ -115,3 +126,41 @@ def test_a_log_that_goes_before_it_is_read_is_missing(tmp_path: Path, monkeypatc
     with pytest.raises(HudiError) as caught:
         read_arrow(table)
     assert (caught.value.reason, caught.value.file) == ("LOG_FILE_MISSING", str(log.relative_to(table)))
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_log_of_which_no_byte_is_left_is_warned_of_and_not_compacted_without_a_word(tmp_path: Path, version: int):
+    """As a torn one is; the empty log of a writer that failed right away, which no commit counts, is none."""
+    path = tmp_path / "table"
+    create_arrow(
+        path,
+        TableDefinition("t", SCHEMA, "MERGE_ON_READ", version, record_key=("id",), ordering=("ts",)),
+    )
+    for ts in (1, 2):
+        write_arrow(path, pa.table({"id": ["a"], "city": ["oslo"], "ts": [ts]}, schema=SCHEMA), "upsert")
+    log = next(path.glob(".*.log.*"))
+    failed = log.with_name(log.name.replace(".log.1_", ".log.2_"))
+    failed.touch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_arrow(path).column("ts").to_pylist() == [2]
+    log.write_bytes(b"")
+    with pytest.warns(DamagedLogWarning, match="no byte is left of the") as caught:
+        assert read_arrow(path).column("ts").to_pylist() == [1]
+    assert [str(one.message).count(log.name) for one in caught] == [1]
+    with pytest.warns(DamagedLogWarning, match="no byte is left of the"):
+        services_arrow(path, configs={"hoodie.compact.inline.max.delta.commits": "1"}).run("compaction")
+
+
+def test_a_change_log_of_which_no_byte_is_left_is_warned_of(tmp_path: Path):
+    """Its changes are in no other file."""
+    path = tmp_path / "table"
+    configs = {"hoodie.table.cdc.enabled": "true"}
+    create_arrow(path, TableDefinition("t", SCHEMA, record_key=("id",), ordering=("ts",), configs=configs))
+    for ts in (1, 2):
+        write_arrow(path, pa.table({"id": ["a"], "city": ["oslo"], "ts": [ts]}, schema=SCHEMA), "upsert")
+    (log,) = path.glob(".*.cdc")
+    assert read_changes(path, "earliest").num_rows == 2
+    log.write_bytes(b"")
+    with pytest.warns(DamagedLogWarning, match="no byte is left of the"):
+        assert read_changes(path, "earliest").num_rows == 1

@@ -85,6 +85,18 @@ BAD = {
         {},
         Reason.SCHEMA_INCOMPATIBLE,
     ),
+    "a key column that stands there twice": (
+        "upsert",
+        rows([1]).append_column("id", pa.array(["another"])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "keys to delete that stand there twice": (
+        "delete",
+        rows([1]).append_column("id", pa.array(["another"])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "null keys": ("upsert", _null_keys(), {}, Reason.KEY_MISSING),
     "no key column": ("upsert", rows([1]).drop_columns(["id"]), {}, Reason.KEY_MISSING),
     "no partition column": ("upsert", rows([1]).drop_columns(["region"]), {}, Reason.KEY_MISSING),

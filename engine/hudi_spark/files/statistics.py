@@ -259,9 +259,10 @@ def value_type_of(kind: pa.DataType) -> ValueType:
 
 
 def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
-    """The type of a column by its path, `a.b` within a struct; None where there is none."""
+    """The type of a column by its path, `a.b` within a struct; None where there is none, or two have its name."""
     first, *rest = name.split(".")
-    kind = schema.field(first).type if first in schema.names else None
+    place = schema.get_field_index(first)
+    kind = schema.field(place).type if place >= 0 else None
     for part in rest:
         inner = kind.get_field_index(part) if kind is not None and kinds.is_struct(kind) else -1
         kind = kind.field(inner).type if kind is not None and inner >= 0 else None

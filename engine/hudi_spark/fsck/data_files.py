@@ -352,7 +352,7 @@ class RowCheck:
         with violations.noting(one.path):
             bounds = _Bounds.of(self.storage, one.path)
             for part in self._parts(one.path):
-                if self.keyed and set(META_FIELDS) <= set(part.column_names):
+                if self.keyed and all(part.column_names.count(name) == 1 for name in META_FIELDS):
                     _check_meta_fields(one, part, violations)
                     bounds.check(one.path, part.column(_KEY), violations)
                 if self.path is not None and one.name.instant != _SKELETON:

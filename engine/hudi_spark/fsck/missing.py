@@ -35,6 +35,7 @@ from hudi_spark.table_state import (
     undone_instants,
     undone_paths,
 )
+from hudi_spark.write import folders_of_actions, misplaced_heartbeats
 
 _NAMED = "the timeline names it, storage lacks it"
 
@@ -42,8 +43,10 @@ _NAMED = "the timeline names it, storage lacks it"
 def check_stored(state: TableState, violations: Violations) -> None:
     """Files that are named and missing, and files that may not be there.
 
-    Clauses: AR-007, AR-009, CD-003, CN-001, CN-005, CN-008, DM-003, OW-002, RD-011, RD-018, SL-002, TL-022, TT-001.
+    Clauses: AR-007, AR-009, CD-003, CN-001, CN-005, CN-008, DM-003, MK-005, OW-002, RD-011, RD-018, SL-002, SL-022,
+    TL-022, TT-001.
     """
+    _check_folders(state, violations)
     if not state.contents.timeline.instants:
         for group in state.groups.values():
             for one in files_of(group):
@@ -57,6 +60,17 @@ def check_stored(state: TableState, violations: Violations) -> None:
     _check_pending_cleans(state, violations)
     with violations.noting():
         _check_archived(state, violations)
+
+
+def _check_folders(state: TableState, violations: Violations) -> None:
+    """What actions write to can hold files: they are refused otherwise.
+
+    Clauses: MK-005, SL-022.
+    """
+    for path in state.storage.list_no_folders(folders_of_actions(state.configuration)):
+        violations.error("SL-022", path, "a file is in the place of a folder")
+    for path in misplaced_heartbeats(state.storage):
+        violations.error("MK-005", path, "a folder is in the place of a write's heartbeat")
 
 
 def _check_schema(state: TableState, violations: Violations) -> None:

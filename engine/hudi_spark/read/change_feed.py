@@ -36,6 +36,7 @@ from hudi_spark.table_state import (
     WritesOfRange,
     cleaned_paths,
     completion_times,
+    emptied,
     flag,
     full_timeline,
     latest_slice,
@@ -156,7 +157,10 @@ def read_logged(
     changes: list[LoggedChanges] = []
     skipped: list[SkippedBytes] = []
     for file in files:
-        for block in read_blocks(read_log(storage, file), file):
+        data = read_log(storage, file)
+        if not data:
+            skipped += emptied(storage, file)
+        for block in read_blocks(data, file):
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.CDC_DATA:
@@ -484,6 +488,11 @@ class ChangesPlan:
     tasks: tuple[ChangeTask, ...]
     schema: pa.Schema
 
+    def refusals(self) -> Iterator[HudiError]:
+        """Why states of file groups can no longer be determined, which a task raises that needs them."""
+        states = (state for task in self.tasks for step in task.steps for state in (step.before, step.after))
+        return (state.refusal for state in states if state.refusal is not None)
+
 
 def plan_changes(storage: Storage, query: ChangesQuery) -> ChangesPlan:
     """The tasks that tell the changes of a range.
@@ -657,7 +666,7 @@ class _Planning:
         missing = self._moments.refusal(group, found.moment, found.slice, stats)
         if missing is not None:
             # A slice is known by its instant alone only where the commit that wrote it has left the timeline.
-            cleaned = "/" not in missing or missing in self._cleaned
+            cleaned = parse_data_file_name(missing.rpartition("/")[2]) is None or missing in self._cleaned
             return GroupState(None, not_retained(self._writes.range, missing, cleaned=cleaned))
         return GroupState(None if found.slice is None else reading.task(found.slice, found.moment))
 

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, bytes_to_read, run_task
 from hudi_spark.schema import concatenate, stated_schema, table_schema
-from hudi_spark.table_state import TableType, cleaned_files_refused, load_commits, load_table, read_anew
+from hudi_spark.table_state import ENABLED_KEY, TableType, cleaned_files_refused, load_commits, load_table, read_anew
 
 _QUIET_SECONDS = 2.0
 _MOST_AT_A_TIME = 4
@@ -86,11 +86,27 @@ def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
 
     """
     with cleaned_files_refused(storage), typed_errors():
-        if isinstance(query, ChangesQuery):
-            return plan_changes(storage, query)
-        if isinstance(query, IncrementalQuery):
-            return plan_incremental(storage, query)
-        return plan_query(storage, query)
+        if not isinstance(query, (ChangesQuery, IncrementalQuery)):
+            return plan_query(storage, query)
+        try:
+            plan = _plan_of_range(storage, query)
+            if isinstance(plan, Plan) or not any(map(_is_of_missing, plan.refusals())):
+                return plan
+        except HudiError as error:
+            if not _is_of_missing(error):
+                raise
+        # A metadata table may miss files that commits name; what storage lacks is missing.
+        return _plan_of_range(storage, replace(query, configs={**query.configs, ENABLED_KEY: "false"}))
+
+
+def _plan_of_range(storage: Storage, query: ChangesQuery | IncrementalQuery) -> AnyPlan:
+    if isinstance(query, ChangesQuery):
+        return plan_changes(storage, query)
+    return plan_incremental(storage, query)
+
+
+def _is_of_missing(error: HudiError) -> bool:
+    return error.reason in {Reason.BASE_FILE_MISSING, Reason.LOG_FILE_MISSING}
 
 
 def run_any(plan: AnyPlan) -> SliceRows:

@@ -4,6 +4,7 @@ Clauses: DM-002, DM-031.
 """
 
 import re
+from datetime import date, timedelta
 from typing import Final
 from urllib.parse import unquote
 
@@ -18,7 +19,10 @@ from hudi_spark.table_state import TableConfiguration
 _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
 # 1582-10-15: Java's timestamps count in the Julian calendar before that day.
 _GREGORIAN_MICROSECONDS: Final = -12_219_292_800_000_000
-_FIRST_YEAR_WITH_SIGN: Final = 10_000
+# 10000-01-01.
+_FIRST_DAY_WITH_SIGN: Final = 2_932_897
+_FAR_DAYS: Final = 11_000_000
+_DAYS_OF_400_YEARS: Final = 146_097
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
 
@@ -85,10 +89,22 @@ def _digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _day_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Java writes a sign before years of five digits."""
-    text = column.cast(pa.string())
-    return pc.if_else(
-        pc.greater_equal(pc.year(column), _FIRST_YEAR_WITH_SIGN), pc.binary_join_element_wise("+", text, ""), text
-    )
+    text, days = column.cast(pa.string()), column.cast(pa.int32())
+    signed = pc.greater_equal(days, _FIRST_DAY_WITH_SIGN)
+    text = pc.if_else(signed, pc.binary_join_element_wise("+", text, ""), text)
+    # Arrow has no text for years beyond 16 bits.
+    far = pc.or_(pc.less(days, -_FAR_DAYS), pc.greater(days, _FAR_DAYS))
+    if not pc.any(far).as_py():
+        return text
+    different = _different(pc.if_else(far, days, pa.scalar(None, pa.int32())))
+    return pc.if_else(far, _spelt(different, [_far_day(one) for one in different.dictionary.to_pylist()]), text)
+
+
+def _far_day(days: int) -> str:
+    """The calendar repeats itself after 400 years."""
+    cycles, within = divmod(days, _DAYS_OF_400_YEARS)
+    day = date(1970, 1, 1) + timedelta(days=within)
+    return f"{day.year + 400 * cycles:+d}-{day:%m-%d}"
 
 
 def _moment_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

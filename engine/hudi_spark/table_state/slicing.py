@@ -6,7 +6,7 @@ group f1   base@10  log  log │ compaction requested @40 │ log
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, read_blocks
@@ -15,9 +15,10 @@ from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, SkippedBytes
-from hudi_spark.table_state.commits import GroupId
+from hudi_spark.table_state.commits import GroupId, commit_of
+from hudi_spark.table_state.configuration import load_configuration
 from hudi_spark.table_state.listing import FileListing, file_name_of, read_log, stored_files
-from hudi_spark.table_state.timeline import Timeline, Visibility
+from hudi_spark.table_state.timeline import Timeline, Visibility, load_timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +312,10 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
     blocks: list[LocatedBlock] = []
     skipped: list[SkippedBytes] = []
     for file in log_files:
-        for block in read_blocks(read_log(storage, file), file):
+        data = read_log(storage, file)
+        if not data:
+            skipped += emptied(storage, file)
+        for block in read_blocks(data, file):
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.COMMAND:
@@ -322,6 +326,21 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
                 blocks.append(_located(block, file))
     visible = [one for one in blocks if visibility.sees(one.instant)]
     return LogScan(tuple(_without_compacted(visible)), tuple(skipped))
+
+
+def emptied(storage: Storage, file: str) -> Iterator[SkippedBytes]:
+    """What a log has lost that has no byte left; nothing where no completed write counts any.
+
+    The latter is what a writer leaves that failed right away, so that the timeline is looked at here alone.
+
+    Clauses: LF-012, RD-013, SA-001.
+    """
+    for instant in load_timeline(storage, load_configuration(storage)).completed_data():
+        for _, stat in commit_of(storage, instant).stats():
+            size = stat.file_size_in_bytes if stat.path == file else (stat.cdc_stats or {}).get(file)
+            if size:
+                message = f"no byte is left of the {size} that the write {instant.requested} put"
+                yield SkippedBytes(file, 0, "SA-001", message)
 
 
 def _located(block: RawBlock, file: str) -> LocatedBlock:

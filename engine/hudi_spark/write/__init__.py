@@ -1,6 +1,13 @@
 """Operations on a table: planned, tagged, routed, written as tasks, and committed as one action."""
 
-from hudi_spark.write.action import Outcome, TableWork, html_table, state_of_table
+from hudi_spark.write.action import (
+    Outcome,
+    TableWork,
+    folders_of_actions,
+    html_table,
+    misplaced_heartbeats,
+    state_of_table,
+)
 from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
 from hudi_spark.write.base_groups import changes_between, stamped, store_rows
 from hudi_spark.write.completing import (
@@ -62,9 +69,11 @@ __all__ = [
     "completed_metadata",
     "context_of_write",
     "create_table",
+    "folders_of_actions",
     "give_up",
     "html_table",
     "metadata_content",
+    "misplaced_heartbeats",
     "nothing_to_check",
     "refuse_conflicts",
     "remove_unnamed",

@@ -145,14 +145,29 @@ def _refuse_misplaced(storage: Storage, configuration: TableConfiguration, optio
 
     Clauses: MK-005, SL-022.
     """
-    archive = history_folder if configuration.timeline_layout == 2 else archived_log_folder
     metadata = [METADATA_FOLDER] if options.flag(ENABLED_KEY) else []
-    folders = [MARKERS_FOLDER, HEARTBEATS_FOLDER, SCHEMA_FOLDER, archive(configuration), *metadata]
-    refuse_no_folders(storage, folders)
-    for path in storage.list_no_files(HEARTBEATS_FOLDER):
-        if heartbeat_instant(path.rpartition("/")[2]):
-            message, hint = "a folder is in the place of a write's heartbeat", "remove the folder"
-            raise HudiError(Reason.CONFIG_INVALID, "MK-005", message, path, hint=hint)
+    refuse_no_folders(storage, [*folders_of_actions(configuration), *metadata])
+    for path in misplaced_heartbeats(storage):
+        message, hint = "a folder is in the place of a write's heartbeat", "remove the folder"
+        raise HudiError(Reason.CONFIG_INVALID, "MK-005", message, path, hint=hint)
+
+
+def folders_of_actions(configuration: TableConfiguration) -> tuple[str, ...]:
+    """The folders of `.hoodie` that actions write to, beside the timeline and the metadata table.
+
+    Clauses: SL-022.
+    """
+    archive = history_folder if configuration.timeline_layout == 2 else archived_log_folder
+    return MARKERS_FOLDER, HEARTBEATS_FOLDER, SCHEMA_FOLDER, archive(configuration)
+
+
+def misplaced_heartbeats(storage: Storage) -> list[str]:
+    """What is in the place of heartbeats and is no file.
+
+    Clauses: MK-005.
+    """
+    found = storage.list_no_files(HEARTBEATS_FOLDER)
+    return [path for path in found if heartbeat_instant(path.rpartition("/")[2])]
 
 
 def _overridden(snapshot: Snapshot, options: Options, readings: Readings) -> Snapshot:

@@ -47,7 +47,7 @@ from hudi_spark.merge import (
     payload_rule,
 )
 from hudi_spark.merge import STRATEGIES as _MODE_OF_STRATEGY
-from hudi_spark.options import Options, refusal, resolve
+from hudi_spark.options import Options, refusal, refuse_no_text, resolve
 from hudi_spark.schema import avro_of_arrow, schema_of_avro
 
 WRITTEN_VERSIONS: Final = (6, 8, 9)
@@ -117,6 +117,7 @@ def settled(definition: TableDefinition) -> SettledTable:
     name = given.one("hoodie.table.name", definition.name).strip()
     if not name:
         raise refusal("hoodie.table.name is missing and has no default", "name the table")
+    refuse_no_text(name, "hoodie.table.name", "PR-022")
     _refuse_unwritten_forms(given, definition)
     avro = _avro(definition.schema, given, name)
     return SettledTable(

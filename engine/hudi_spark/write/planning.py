@@ -7,6 +7,7 @@ Clauses: OW-001, OW-010, OW-002, OW-030, DM-003.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
@@ -394,6 +395,7 @@ def state_of_write(
     """
     if incoming is None:
         return state_of_table(storage, snapshot, options)
+    _refuse_doubles(incoming)
     generator = key_generator(snapshot.configuration, options)
     _refuse_missing_keys(generator, incoming)
     _refuse_generated_keys(generator, operation, incoming)
@@ -434,6 +436,17 @@ def refuse_contradictions(
 def _contradiction(key: str, configured: str, known: str) -> HudiError:
     message = f"{key} is {configured!r} and the table has {known or None!r}"
     return HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out: the table's own holds")
+
+
+def _refuse_doubles(incoming: pa.Schema) -> None:
+    """Nothing where a name is that of one column: a key, or what a delete takes, would be that of either.
+
+    Clauses: DM-003.
+    """
+    twice = [name for name, times in Counter(incoming.names).items() if times > 1]
+    if twice:
+        message = f"column {twice[0]!r} stands there twice"
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint="rename one of them")
 
 
 def _refuse_missing_keys(generator: KeyGenerator, incoming: pa.Schema) -> None:
