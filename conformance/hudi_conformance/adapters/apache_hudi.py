@@ -26,6 +26,7 @@ from hudi_adapter.protocol import (
     Unsupported,
     ValueAnswer,
 )
+from hudi_adapter.rows import Rows
 from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
@@ -153,12 +154,17 @@ class ApacheHudi:
         frame = _selected(prepare(reader.load(str(request.table))), request.params)
         target = request.out_dir / "spark"
         before = notices.log_length(self._scratch)
-        frame.coalesce(1).write.parquet(str(target))
-        parts = sorted(target.glob("part-*.parquet"))
-        if len(parts) != 1:
-            raise RuntimeError(f"Spark wrote {len(parts)} files where one was requested")
+        if frame.columns:
+            frame.coalesce(1).write.parquet(str(target))
+            parts = sorted(target.glob("part-*.parquet"))
+            if len(parts) != 1:
+                raise RuntimeError(f"Spark wrote {len(parts)} files where one was requested")
+            rows: str | Rows = str(parts[0].relative_to(request.out_dir))
+        else:
+            # Spark writes no file without columns.
+            rows = Rows((), ((),) * frame.count())
         warnings = notices.corrupt_blocks(notices.log_after(self._scratch, before), request.table)
-        return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
+        return RowsAnswer(rows, warnings)
 
 
 def _as_of(params: Mapping[str, Any]) -> dict[str, str]:

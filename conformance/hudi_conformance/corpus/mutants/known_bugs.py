@@ -7,7 +7,7 @@ from typing import Any
 from hudi_model.blocks import Change, blocks_of
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, LogFile, Record, RollbackBlock, Schema
 from hudi_model.incremental import TimeRange
-from hudi_model.merge_rules import Version
+from hudi_model.merge_rules import Version, is_greater
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import without_meta_fields
 from hudi_model.slicing import pending_compactions, snapshot_slices
@@ -128,6 +128,22 @@ def _null_ordering_is_least(original: Function) -> Function:
         return found
 
     return least
+
+
+@mutant(
+    "null-ordering-is-zero",
+    "MG-011",
+    "What follows a version without ordering value is compared with zero.",
+    "merging.merge_by_event_time",
+)
+def _null_ordering_is_zero(original: Function) -> Function:
+    def compared(older: Version, newer: Version) -> Version:
+        if older.ordering is None and not older.is_delete and is_greater((0,), newer.ordering or ()):
+            return older
+        found: Version = original(older, newer)
+        return found
+
+    return compared
 
 
 @mutant(

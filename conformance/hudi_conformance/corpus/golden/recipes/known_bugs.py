@@ -179,16 +179,17 @@ def written_after_delete(table: GoldenTable) -> None:
 
 @golden("v9/mor_null_ordering", "Rides without ordering value", merge_on_read(9))
 def null_ordering(table: GoldenTable) -> None:
-    """Versions without value alone, before greater and lesser ones, and last."""
-    table.insert(second(1), fleet(10))
-    table.upsert(second(2), rides(None, ("r01", "r02", "r11"), rider="no value"))
-    table.upsert(second(3), rides(20, ("r02", "r03"), rider="newer"))
+    """Versions without value alone, before greater, lesser and negative ones, in base files and logs, and last."""
+    table.insert(second(1), [row if row["id"] != "r13" else {**row, "ts": None} for row in fleet(10)])
+    table.upsert(second(2), rides(None, ("r01", "r02", "r11", "r12"), rider="no value"))
+    below = rides(-5, ("r12", "r13"), rider="below zero")
+    table.upsert(second(3), [*rides(20, ("r02", "r03"), rider="newer"), *below])
     table.upsert(second(4), [*rides(None, ("r03",), rider="no value"), *rides(12, ("r11",), rider="after it")])
     table.snapshot(
         "snapshot",
         "a version without value wins over what precedes it and loses to what follows",
         "MG-011",
-        "null-ordering-is-least",
+        "null-ordering-is-least null-ordering-is-zero",
     )
 
 

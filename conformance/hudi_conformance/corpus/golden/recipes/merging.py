@@ -15,6 +15,12 @@ _COMMIT = "COMMIT_TIME_ORDERING"
 _OVERWRITES = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
 
 
+def _without_columns(table: GoldenTable) -> None:
+    then = "where no column is requested there are as many rows"
+    kills = "deletes-ignored" if table.layout.merge_on_read else "oldest-base-file"
+    table.snapshot("no-columns", then, "RD-012", f"{kills} projection-ignored", columns=[])
+
+
 def _late_data(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r02", "fähre-05", "r11", "🚲-16")))
@@ -161,6 +167,7 @@ def deletes(table: GoldenTable) -> None:
         filter=["city", "=", "lima"],
         columns=["id", "ts"],
     )
+    _without_columns(table)
 
 
 @golden(
@@ -254,3 +261,4 @@ def upserts(table: GoldenTable) -> None:
     )
     table.instants("timeline", "every action has its highest state", "TL-004 TL-009", "lowest-state-rules")
     table.slices("slices", "one slice a group, without logs", "SL-003 RD-004", "oldest-base-file")
+    _without_columns(table)

@@ -55,9 +55,13 @@ class _Kind:
 
 
 def _row(  # noqa: PLR0917 - a row in the order of its columns
-    kind: _Kind, key: str, place: int, name: str | None, price: str | None, operation: str | None = None
+    kind: _Kind, key: str, place: int | None, name: str | None, price: str | None, operation: str | None = None
 ) -> Row:
-    """A row at a place of its source: as ordering value, as sequence number and as place in a file."""
+    """A row at a place of its source: as ordering value, as sequence number and as place in a file.
+
+    Its body is its price in bytes, and like the name unavailable where that is.
+    """
+    body = _SENTINEL if name == _SENTINEL else price
     values: Row = {
         "id": key,
         "ts": place,
@@ -66,9 +70,10 @@ def _row(  # noqa: PLR0917 - a row in the order of its columns
         "Op": operation,
         "_change_operation_type": operation,
         "_event_lsn": place,
-        "_event_seq": f"001.{place}",
+        "_event_seq": None if place is None else f"001.{place}",
         "_event_bin_file": "bin.001",
         "_event_pos": place,
+        "body": body and body.encode(),
     }
     return {field.name: values[field.name] for field in kind.columns if field.name in values}
 
@@ -88,7 +93,9 @@ def _write(table: GoldenTable, payload: str) -> None:
         return values if len(values) > 1 else values[0]  # type: ignore[return-value]
 
     first = [(key, 10, f"{key} first", None if key == "b" else "10") for key in "abcdefghij"]
-    table.insert(second(1), rows(*first))
+    # What a first load brings has no place in the log of the source.
+    loaded = [_row(kind, "l", None, "l loaded", "1")] if table.version <= 8 and kind.ordering != "ts" else []
+    table.insert(second(1), rows(*first) + loaded)
     second_batch = rows(
         ("a", 20, None, "20"),
         ("b", 5, None, "5"),
@@ -97,6 +104,7 @@ def _write(table: GoldenTable, payload: str) -> None:
     )
     if table.version <= 8:
         second_batch += rows(("h", 20, "h second", "20", "d"), ("i", 20, "i second", "20", "D"))
+        second_batch += rows(("l", 5, "l second", "5")) if loaded else []
     table.upsert(second(2), second_batch, deletes={("", "d"): gone(20), ("", "e"): gone(5), ("", "j"): gone(20)})
     third = rows(
         ("c", 15, "c third", _SENTINEL),
@@ -139,7 +147,7 @@ _LISTED = (
     ),
     _Kind(
         "PostgresDebeziumAvroPayload",
-        (*_PLAIN, *_CHANGE[:2]),
+        (*_PLAIN, *_CHANGE[:2], Field("body", "binary")),
         "_event_lsn",
         "PL-007 PL-009",
         "payload-by-commit-time payload-marker-ignored payload-marker-exact unavailable-leaks payload-late-fills",

@@ -148,8 +148,8 @@ def retyped(case: WritingCase) -> None:
 
     Given rides with short integers, floats and texts, some of them updated; among the floats are the greatest and least
     that have no exponent as text, and the least of all; among the texts days whose months have one digit.
-    When these become longs, doubles, texts, decimals and days, one of them under another name, and updates bring what
-    only those hold; then a long is to be short.
+    When these become longs, doubles, texts, decimals and days, one of them under another name, decimals get more
+    digits, and updates bring what only those hold; then a long is to be short.
     Then what was there has the types and names of now, as Java converts it, and the last change is refused.
     """
     case.schema = _SEATS
@@ -166,14 +166,16 @@ def retyped(case: WritingCase) -> None:
     again = [{**row, "ts": 2} for row in weighed[::2]]
     first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5", since="2023-1-31"), *again])
     wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)", "grams": "string", "tons": "string"}
-    wider["since"] = "date"
+    wider |= {"since": "date", "fare": "decimal(20, 4)"}
     retypings = ({"change": "type", "column": name, "type": kind} for name, kind in wider.items())
     change = _altered(case, *retypings, {"change": "rename", "column": "share", "to": "part"})
     case.state()
     case.info()
     _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
     numbers = ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)")
-    types = _schema(*_columns(), *numbers, ("grams", "string"), ("tons", "string"), ("since", "date"))
+    texts = ("grams", "string"), ("tons", "string"), ("since", "date")
+    columns = ((name, "decimal(20,4)" if name == "fare" else kind) for name, kind in _columns())
+    types = _schema(*columns, *numbers, *texts)
     case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None, grams="light")], schema=types)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)

@@ -179,6 +179,13 @@ _NUMBERS: Final[dict[str, tuple[dict[str, str], int, int]]] = {
 """What numbers count by label, as settings of the generator have it; how they are made of milliseconds."""
 
 
+_BY_CITY_AND_NUMBER: Final = {
+    **_MILLISECONDS,
+    "hoodie.table.keygenerator.type": "CUSTOM",
+    "hoodie.keygen.timebased.output.dateformat": "yyyyMMdd",
+}
+
+
 def _counted(label: str) -> Any:
     stated = {f"hoodie.keygen.timebased.timestamp.{name}": text for name, text in _NUMBERS[label][0].items()}
     properties = {**_MILLISECONDS, **_GENERATOR, **stated}
@@ -202,11 +209,12 @@ def _counted(label: str) -> Any:
 def of_numbers(case: WritingCase) -> None:
     """Numbers of any unit since 1970 lie in the folder of their hour.
 
-    Given a table that is partitioned by a number, by a generator whose settings state the unit.
+    Given a table that is partitioned by a number, by a generator whose settings state the unit; another by a city, too,
+    where the folders of days have names of digits.
     When rides of hours after and before 1970 are inserted, and some are changed.
-    Then each is in the folder of its hour, once, and keeps its number.
+    Then each is in the folder of its hour, once, keeps its number, and is found by it.
     """
-    _, times, parts = _NUMBERS[case.shape.label]
+    _, times, parts = _NUMBERS.get(case.shape.label, ({}, 1, 1))
     moments = {"leap": 19_782 * 24 + 1, "first": 0, "later": 5, "earlier": -3}
     case.create()
     for fare_of in (10, 20):
@@ -215,6 +223,29 @@ def of_numbers(case: WritingCase) -> None:
         case.write("upsert", rows)
         case.snapshot()
     case.slices()
+    for form in _around(moments["leap"] * _HOUR * times // parts):
+        case.filtered(form)
+
+
+writing(
+    "dated_partitions/of_numbers",
+    shapes(
+        (8, 9),
+        (MOR,),
+        partition_by=("city:SIMPLE", "ts:TIMESTAMP"),
+        ordering=(),
+        merge_mode="COMMIT_TIME_ORDERING",
+        properties=_BY_CITY_AND_NUMBER,
+        label="of_a_city",
+    ),
+    "DM-033 DM-031 SL-020 OW-020",
+    "partitions-filtered-by-folder tagging-sees-nothing",
+)(of_numbers)
+
+
+def _around(number: int) -> tuple[Any, ...]:
+    near = ["and", ["ts", ">", number - 1], ["ts", "<", number + 1]]
+    return (["ts", "=", number], near, ["not", ["ts", "=", number]], ["ts", "!=", number - 1], ["ts", "<", number])
 
 
 _BY_CITY_AND_DAY: Final = {

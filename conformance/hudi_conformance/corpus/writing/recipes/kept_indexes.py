@@ -580,17 +580,30 @@ def digits(case: WritingCase) -> None:
 def wide_decimals(case: WritingCase) -> None:
     """Decimals of more digits than a long has are bounded as numbers, those below zero too, or not at all.
 
-    Given an indexed table with decimals of 38 digits, files of which hold numbers below zero, above, both and none.
+    Given an indexed table with decimals of 38 and of 24 digits, files of which hold numbers below zero, above, both and
+    none.
     When filters ask for numbers below, above and between, also after an update.
     Then each is found.
     """
-    case.schema = Schema((*RIDES.fields, Field("debt", "decimal(38,10)")))
+    case.schema = Schema((*RIDES.fields, Field("debt", "decimal(38,10)"), Field("share", "decimal(24,10)")))
     debts = {"r01": "-98765432109876543210.5", "r02": "0.0000000001", "r11": "-1", "r12": "-2.5", "x@bergen": None}
-    indexed(case, [ride(key, 10, debt=debt and Decimal(debt)) for key, debt in debts.items()])
+    shares = {"r01": "-12345678901234.5", "r11": "12345678901234.5"}
+    first = {key: (debt and Decimal(debt), Decimal(shares.get(key, 0))) for key, debt in debts.items()}
+    indexed(case, [ride(key, 10, debt=debt, share=share) for key, (debt, share) in first.items()])
     forms: list[Any] = [["debt", word, number] for word in ("<", ">=") for number in ("-2", "0", "1e19")]
+    forms += [["share", "<", "-12000000000000"], ["share", ">", "12000000000000"]]
     query_filters(case, *forms, ["debt", "=", "-1"], ["debt", "is_null"])
-    case.write("upsert", [ride("r02", 20, debt=Decimal("98765432109876543210.25")), ride("x@bergen", 20, debt=None)])
+    later = ride("r02", 20, debt=Decimal("98765432109876543210.25"), share=Decimal("99999999999999.75"))
+    case.write("upsert", [later, ride("x@bergen", 20, debt=None, share=None)])
     query_filters(case, *forms)
+
+
+writing(
+    "indexes/wide_decimals",
+    shapes((6, 8), (MOR,), configs=WITH_STATISTICS),
+    "MT-011 IX-053",
+    "metadata-never-updated",
+)(wide_decimals)
 
 
 @writing("indexes/later_columns", SPREAD, "MT-013 MT-011 IX-053 DM-004 DM-021", "unknown-statistics-have-no-nulls")

@@ -176,8 +176,14 @@ def partial_beside_marks(case: WritingCase) -> None:
 
 
 _CAPTURED: Final = Schema(
-    (*_MARKED.fields, Field("_event_lsn", "int64"), Field("_change_operation_type", "string")),
+    (
+        *_MARKED.fields,
+        Field("_event_lsn", "int64"),
+        Field("_change_operation_type", "string"),
+        Field("photo", "binary"),
+    ),
 )
+_UNAVAILABLE: Final = "__debezium_unavailable_value"
 _POSTGRES: Final = {
     "hoodie.compaction.payload.class": "org.apache.hudi.common.model.debezium.PostgresDebeziumAvroPayload"
 }
@@ -188,16 +194,25 @@ def _captures(*versions: int, kind: str) -> tuple[TableShape, ...]:
 
 
 def _change(key: str, place: int, kind: str = "u", *, mark: bool = False) -> dict[str, Value]:
-    return {**ride(key, place), _MARK: mark, "_event_lsn": place, "_change_operation_type": kind}
+    photo = f"photo of {key}".encode()
+    return {
+        **ride(key, place),
+        _MARK: mark,
+        "_event_lsn": place,
+        "_change_operation_type": kind,
+        "photo": photo,
+    }
 
 
 def marked_captures(case: WritingCase) -> None:
     """A change capture that marks a delete late, by the flag or by the column, meets a newer row.
 
     Given rides of a PostgreSQL change capture.
-    When an upsert brings deletes of both kinds, in time and late, and a late delete by key.
+    When an upsert brings deletes of both kinds, in time and late, and a late delete by key; in a table
+    of version 9 one more brings rides whose riders and photos are unavailable.
     Then a copy-on-write table and one made in version 9 keep the rows whose marks came late, a merge-on-read table of
-    version 8 logs those marks as tombstones, which remove the rows, and the delete by key removes its row.
+    version 8 logs those marks as tombstones, which remove the rows, and the delete by key removes its row; the rides
+    keep their riders and photos.
     """
     case.schema = _CAPTURED
     case.create()
@@ -205,6 +220,9 @@ def marked_captures(case: WritingCase) -> None:
     marks = [("r01", 20, "u", True), ("r02", 20, "d", False), ("r03", 5, "u", True), ("r04", 5, "d", False)]
     case.write("upsert", [_change(key, place, kind, mark=mark) for key, place, kind, mark in marks])
     case.write("delete", [_change("r11", 5)])
+    if case.shape.version > 8:
+        lacks: dict[str, Value] = {"rider": _UNAVAILABLE, "photo": _UNAVAILABLE.encode()}
+        case.write("upsert", [*({**_change(key, 20), **lacks} for key in ("r03", "año-15")), _change("new", 20)])
     case.snapshot()
 
 
