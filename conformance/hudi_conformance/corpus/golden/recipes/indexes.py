@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_model.actions import IndexDefinition
 
-from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import CITIES, KEYS, ride, second
 from hudi_conformance.corpus.golden.usual import deep_check, skipping
@@ -105,6 +105,22 @@ def query_ranges(table: GoldenTable) -> None:
     )
     skipping(
         table,
+        "not-below-greatest",
+        ["not", ["fare", "<", "0.04"]],
+        "a file's greatest value is not below itself",
+        "IX-052 IX-053",
+        "negation-of-bounds",
+    )
+    skipping(
+        table,
+        "other-than-least",
+        ["day", "!=", "2024-01-01"],
+        "a file whose least value it is has others",
+        "IX-053",
+        "filter-ignored",
+    )
+    skipping(
+        table,
         "either",
         ["or", ["fare", "=", "10.01"], ["day", "=", "2024-01-03"]],
         "a file is ruled out where each part is",
@@ -177,6 +193,14 @@ def query_newer(table: GoldenTable) -> None:
     )
     skipping(
         table,
+        "lower-of-update",
+        [["fn", "lower", "rider"], "=", "moe"],
+        "a result that an update brought is found, in a log alone too",
+        "IX-040 IX-054",
+        "expressions-never-match",
+    )
+    skipping(
+        table,
         "case-of-column",
         ["rider", "<", "a"],
         "an index of lower case says nothing of the column itself",
@@ -237,19 +261,40 @@ def query_unmerged(table: GoldenTable) -> None:
     )
 
 
+def query_past(table: GoldenTable) -> None:
+    """Filters for what older states have, and the newest one, of whose rows indexes of records are, has no more."""
+    key, rider = ["id", "=", "r13"], ["rider", "=", "Ann$0\\"]
+    then, all_kill = "an index of the newest rows rules no slice of an older state out", "as-of-reads-everything"
+    skipping(table, "as-of-deleted-key", key, then, "RD-010 IX-055", all_kill, "read_as_of", instant=second(3.7))
+    skipping(table, "as-of-older-value", rider, then, "RD-010 IX-057", all_kill, "read_as_of", instant=second(1.7))
+    if table.layout.merge_on_read:
+        then, kills = "nor does it rule out what base files alone hold", "optimized-reads-logs"
+        skipping(table, "optimized-deleted-key", key, then, "RD-009 IX-055", kills, "read_optimized")
+    if table.version > 6:
+        then, kills = "nor does it rule out what a range held at its end", "filter-ignored"
+        bounds = {"begin": second(0.5), "end": second(4.2)}
+        skipping(table, "range-deleted-key", key, then, "IN-001 IX-055", kills, "read_incremental", **bounds)
+
+
 def _add_queries(table: GoldenTable) -> None:
     lived(table)
     query_ranges(table)
     query_keys(table)
     if table.version > 6:
         query_newer(table)
+    query_past(table)
     query_soundness(table)
+
+
+def _by_commit_time(version: int) -> Layout:
+    """The newest version by commit time: readers pass indexes of records by where a greater ordering value may win."""
+    return merge_on_read(version, merge_mode="COMMIT_TIME_ORDERING") if version > 8 else merge_on_read(version)
 
 
 @golden(
     "v9/mor_indexed",
     "Every kind of index, over logs",
-    merge_on_read(9),
+    _by_commit_time,
     FEATURES,
     also=(6, 8),
     titles={6: "Statistics, bloom filters and a record index, over logs"},

@@ -202,11 +202,18 @@ def virtual_keys(table: GoldenTable) -> None:
     """All five meta columns hold the empty text, in base files and in log blocks; late data and a delete."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "fähre-05", "r11")))
-    table.upsert(second(3), rides(15, ("r01", "r12"), rider="late"))
+    table.upsert(second(3), [*rides(15, ("r01", "r12"), rider="late"), *rides(5, ("r04",), rider="beaten")])
     table.delete(second(4), "oslo", "r02")
     table.without_meta_values()
     table.snapshot("snapshot", "keys are taken from the key field", "BF-003 DM-002", "event-time-ignores-ordering")
     table.optimized("read-optimized", "base files alone", "BF-003 RD-009", "optimized-reads-logs")
+    table.snapshot(
+        "beaten",
+        "a row that does not match beats one that does, whatever is filtered where",
+        "RD-012 MG-003 DM-002",
+        "event-time-ignores-ordering",
+        filter=["rider", "in", ["beaten", "late"]],
+    )
 
 
 @golden(
