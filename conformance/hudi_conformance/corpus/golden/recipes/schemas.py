@@ -135,7 +135,9 @@ def added_columns(table: GoldenTable) -> None:
     table.as_of(second(1.7), "as-of-before", "the columns of then", "DM-003 RD-010", "as-of-reads-everything")
     if table.layout.merge_on_read:
         # Where no other write is under way, the later versions have a reading in which this one has not completed then.
-        then = "the columns are there from the instant of the write that brings them; by the text from its completion on"
+        then = (
+            "the columns are there from the instant of the write that brings them; by the text from its completion on"
+        )
         table.as_of(second(2), "as-of-exactly", then, "DM-003 RD-010", "as-of-exclusive")
     table.snapshot(
         "filter-new-column",
@@ -207,13 +209,14 @@ def virtual_keys(table: GoldenTable) -> None:
     table.without_meta_values()
     table.snapshot("snapshot", "keys are taken from the key field", "BF-003 DM-002", "event-time-ignores-ordering")
     table.optimized("read-optimized", "base files alone", "BF-003 RD-009", "optimized-reads-logs")
-    table.snapshot(
-        "beaten",
-        "a row that does not match beats one that does, whatever is filtered where",
-        "RD-012 MG-003 DM-002",
-        "event-time-ignores-ordering",
-        filter=["rider", "in", ["beaten", "late"]],
-    )
+    if table.version > 8:
+        table.snapshot(
+            "beaten",
+            "a row that does not match beats one that does, whatever is filtered where",
+            "RD-012 MG-003 DM-002",
+            "event-time-ignores-ordering",
+            filter=["rider", "in", ["beaten", "late"]],
+        )
 
 
 @golden(
