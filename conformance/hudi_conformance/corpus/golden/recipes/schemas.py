@@ -133,7 +133,7 @@ def added_columns(table: GoldenTable) -> None:
         "schema-of-oldest-commit missing-column-refused",
     )
     table.as_of(second(1.7), "as-of-before", "the columns of then", "DM-003 RD-010", "as-of-reads-everything")
-    if table.layout.merge_on_read:
+    if overlaps:
         # Where no other write is under way, the later versions have a reading in which this one has not completed then.
         then = (
             "the columns are there from the instant of the write that brings them; by the text from its completion on"
