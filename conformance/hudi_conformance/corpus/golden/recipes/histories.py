@@ -25,7 +25,7 @@ from hudi_format.timeline.plans import CleanMetadata
 from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
-from hudi_conformance.corpus.golden.rides import fleet, rides, second
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides, second
 from hudi_conformance.corpus.golden.usual import check
 
 _HISTORY = ".hoodie/timeline/history"
@@ -33,11 +33,15 @@ _FEATURES = ("history",)
 _MANIFEST = b'{\n  "files" : [ ]\n}'
 
 
-def _archived(table: GoldenTable, batch: int) -> None:
+def _archived(table: GoldenTable, batch: int, *, straddles: bool = False) -> None:
     table.insert(second(1), fleet(10))
-    for number in range(2, 8):
-        table.upsert(second(number), rides(10 + number, (f"r0{number % 4 + 1}", "r11")))
-        table.archive(2, batch)
+    if straddles:
+        table.compact(second(2.2), [table.home(ride("r03", 10))], done=second(2.4))
+    for number in range(2, 6 if straddles else 8):
+        done = second(2.7) if straddles and number == 2 else None
+        table.upsert(second(number), rides(10 + number, (f"r0{number % 4 + 1}", "r11")), done)
+        if number > 3 or not straddles:
+            table.archive(2, batch)
 
 
 def _add_queries(table: GoldenTable, clauses: str, kills: str) -> None:
@@ -66,14 +70,17 @@ _WHOLE = {
     _FEATURES,
     also=(6, 8),
     titles={6: "An archived log", 8: "A history of one level"},
-    given={6: "Seven writes, an archival after each.", 8: "Seven writes to logs, an archival after each."},
+    given={
+        6: "Seven writes, an archival after each.",
+        8: "Five writes to logs, the second across a compaction, an archival after each of the last two.",
+    },
 )
 def archived(table: GoldenTable) -> None:
     """Seven writes, an archival after each, two files a level before they are merged.
 
     A temporary manifest was left, and a file that no manifest names: of a write that has been restored away since.
     """
-    _archived(table, 2 if table.version > 8 else 10)
+    _archived(table, 2 if table.version > 8 else 10, straddles=table.version == 8)
     if table.version > 8:
         undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
         table.damage(corruption.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))

@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_model.actions import IndexDefinition
 
-from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import CITIES, KEYS, ride, second
 from hudi_conformance.corpus.golden.usual import deep_check, skipping
@@ -237,6 +237,37 @@ def query_unmerged(table: GoldenTable) -> None:
     )
 
 
+def query_past(table: GoldenTable) -> None:
+    """Filters for what older states have, and the newest one, of whose rows indexes of records are, has no more."""
+    key = ["id", "=", "r13"]
+    then, kills = "an index of the newest rows rules no slice of an older state out", "as-of-reads-everything"
+    skipping(table, "as-of-deleted-key", key, then, "RD-010 IX-055", kills, "read_as_of", instant=second(3.7))
+    then, kills = "nor does it rule out what base files alone hold", "optimized-reads-logs"
+    skipping(table, "optimized-deleted-key", key, then, "RD-009 IX-055", kills, "read_optimized")
+    then, bounds = "nor does it rule out what a range held at its end", {"begin": second(0.5), "end": second(4.2)}
+    skipping(table, "range-deleted-key", key, then, "IN-001 IX-055", "filter-ignored", "read_incremental", **bounds)
+
+
+def query_ends(table: GoldenTable) -> None:
+    """Filters at the very bounds of files, and for what a log brought beyond them."""
+    skipping(
+        table,
+        "not-below-greatest",
+        ["not", ["fare", "<", "0.04"]],
+        "a file's greatest value is not below itself",
+        "IX-052 IX-053",
+        "negation-of-bounds",
+    )
+    skipping(
+        table,
+        "lower-of-update",
+        [["fn", "lower", "rider"], "=", "moe"],
+        "a result that an update brought is found, in a log alone too",
+        "IX-040 IX-054",
+        "expressions-never-match",
+    )
+
+
 def _add_queries(table: GoldenTable) -> None:
     lived(table)
     query_ranges(table)
@@ -246,10 +277,15 @@ def _add_queries(table: GoldenTable) -> None:
     query_soundness(table)
 
 
+def _by_commit_time(version: int) -> Layout:
+    """The newest version by commit time: readers pass indexes of records by where a greater ordering value may win."""
+    return merge_on_read(version, merge_mode="COMMIT_TIME_ORDERING") if version > 8 else merge_on_read(version)
+
+
 @golden(
     "v9/mor_indexed",
     "Every kind of index, over logs",
-    merge_on_read(9),
+    _by_commit_time,
     FEATURES,
     also=(6, 8),
     titles={6: "Statistics, bloom filters and a record index, over logs"},
@@ -258,6 +294,9 @@ def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
     _add_queries(table)
     query_unmerged(table)
+    if table.version > 8:
+        query_ends(table)
+        query_past(table)
 
 
 @golden(

@@ -133,6 +133,12 @@ def added_columns(table: GoldenTable) -> None:
         "schema-of-oldest-commit missing-column-refused",
     )
     table.as_of(second(1.7), "as-of-before", "the columns of then", "DM-003 RD-010", "as-of-reads-everything")
+    if overlaps:
+        # Where no other write is under way, the later versions have a reading in which this one has not completed then.
+        then = (
+            "the columns are there from the instant of the write that brings them; by the text from its completion on"
+        )
+        table.as_of(second(2), "as-of-exactly", then, "DM-003 RD-010", "as-of-exclusive")
     table.snapshot(
         "filter-new-column",
         "a filter on the new column finds rows of new files only",
@@ -198,11 +204,19 @@ def virtual_keys(table: GoldenTable) -> None:
     """All five meta columns hold the empty text, in base files and in log blocks; late data and a delete."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "fähre-05", "r11")))
-    table.upsert(second(3), rides(15, ("r01", "r12"), rider="late"))
+    table.upsert(second(3), [*rides(15, ("r01", "r12"), rider="late"), *rides(5, ("r04",), rider="beaten")])
     table.delete(second(4), "oslo", "r02")
     table.without_meta_values()
     table.snapshot("snapshot", "keys are taken from the key field", "BF-003 DM-002", "event-time-ignores-ordering")
     table.optimized("read-optimized", "base files alone", "BF-003 RD-009", "optimized-reads-logs")
+    if table.version > 8:
+        table.snapshot(
+            "beaten",
+            "a row that does not match beats one that does, whatever is filtered where",
+            "RD-012 MG-003 DM-002",
+            "event-time-ignores-ordering",
+            filter=["rider", "in", ["beaten", "late"]],
+        )
 
 
 @golden(
@@ -236,10 +250,17 @@ def same_key_twice(table: GoldenTable) -> None:
     table.snapshot("keys", "seven of eight keys have a row", "DM-001", "deletes-ignored", columns=["id", "city"])
 
 
+_ELSEWHERE = {
+    "hoodie.timeline.path": "moments",
+    "hoodie.timeline.history.path": "moments_of_old",
+    "hoodie.archivelog.folder": "moments_of_6",
+}
+
+
 @golden(
     "v8/cow_named_timeline",
     "A timeline folder of another name, and a table whose name is not ASCII",
-    copy_on_write(8, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
+    copy_on_write(8, properties=_ELSEWHERE, name="fahrten_für_alle: 100 %"),
     also=(6, 9),
     titles={
         6: "A table whose name is not ASCII, and the name of a timeline folder that version 6 has none of",
@@ -250,10 +271,14 @@ def named_timeline(table: GoldenTable) -> None:
     """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies where the properties say."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.upsert(second(3), rides(30, ("r01", "r13")))
+    table.archive(2)
     table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
     table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
     folder, layout = ("folder .hoodie", "TL-007") if table.version == 6 else ("named folder", "TL-008")
     table.instants("timeline", f"the instants of the {folder}", f"PR-007 {layout}", "lowest-state-rules")
+    then = "what was archived lies where the properties say"
+    table.full_timeline("whole-timeline", then, "PR-007 HS-008", "history-not-listed")
 
 
 @golden("v9/mor_change_feed", "Logs of the change feed lie beside data", merge_on_read(9))

@@ -77,6 +77,12 @@ def compacted(table: GoldenTable) -> None:
     table.instants("timeline", "the compaction completed as a commit", "TL-006", "lowest-state-rules")
 
 
+def _exactly(table: GoldenTable, number: int, then: str, clauses: str) -> None:
+    """The table as of the very instant of a write; later versions have a reading in which it has not completed then."""
+    if table.version <= 6:
+        table.as_of(second(number), "as-of-exactly", then, clauses, "as-of-exclusive as-of-reads-everything")
+
+
 def _replaced(table: GoldenTable, operation: str) -> None:
     old = [table.group("oslo", 0), table.group("oslo", 1)]
     table.insert(second(1), fleet(10))
@@ -141,6 +147,7 @@ def cleaned(table: GoldenTable) -> None:
     table.as_of(
         second(3.7), "as-of-retained", "the third commit is retained", "RD-014 RD-010", "as-of-reads-everything"
     )
+    _exactly(table, 3, "the earliest time that is retained is answered", "RD-014 RD-010")
     table.as_of(
         second(1.7),
         "as-of-cleaned",
