@@ -372,7 +372,7 @@ class TestCredentials:
                 storage.read("a")
         assert seen == ["/bucket/t/a"]
 
-    def test_a_public_bucket_of_google_is_asked_and_no_metadata_address(
+    def test_a_public_bucket_of_google_is_written_without_the_metadata_address(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ):
         """To write, the library would ask the address for a token."""
