@@ -13,7 +13,12 @@ SMOKE_SAMPLE ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test properties packages changelog templates browser crashes check format golden pages docs pictures specs peers real mixed-writers mutation spark4 soak bench clean
+# Servers of object stores that tests start: SeaweedFS takes Go some minutes.
+STORES ?= azurite-blob weed
+SEAWEEDFS := github.com/seaweedfs/seaweedfs/weed@v0.0.0-20261109003541-7506e5f91cd6
+AZURITE := azurite@3
+
+.PHONY: env conformance test properties packages changelog templates browser crashes check format golden pages docs pictures specs peers real stores mixed-writers mutation spark4 soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(SMOKE_SAMPLE),--smoke-sample $(adapter)) --jobs 2 --report build/report
@@ -94,6 +99,14 @@ peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what
 
 real: env  ## build a few tables with Apache Hudi and compare what it and the adapters answer
 	$(MEMORY) $(CLI) real sample
+
+stores: env  ## fetch a real S3 server by Go and an emulator of Azure by npm into build/stores, and use tables there
+	mkdir -p build/stores/bin
+	case " $(STORES) " in *" azurite-blob "*) npm install --prefix build/stores --no-save --no-audit --no-fund $(AZURITE);; esac
+	# Its go.mod replaces modules, so that `go install` refuses it: another module requires it.
+	case " $(STORES) " in *" weed "*) cd build/stores && { test -f go.mod || go mod init stores; } && go get $(SEAWEEDFS) \
+	  && CGO_ENABLED=0 go build -o bin/weed $(firstword $(subst @, ,$(SEAWEEDFS)));; esac
+	HUDI_CONFORMANCE_REQUIRE_STORES="$(STORES)" $(PYTEST) --shard 1/1 -k "real" tests/engine/test_object_storage.py
 
 mixed-writers: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) mixed-writers check
