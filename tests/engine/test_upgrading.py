@@ -244,6 +244,20 @@ def test_archived_actions_come_along(tmp_path: Path, version: int) -> None:
         assert _archived(storage) == before
 
 
+def test_an_archived_action_completed_after_its_request(tmp_path: Path) -> None:
+    """Whatever the time of its file, which alone tells it before version 8."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", 6)
+    storage = LocalStorage(table.path)
+    for one in load_table(storage)[1].instants:
+        os.utime(storage.resolve(one.file), (1, 1))
+    table.services().archive({"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", **_RETAINED})
+    change(table, 8)
+    files = sorted((tmp_path / "t/.hoodie/timeline/history").glob("*.parquet"))
+    found = [row for one in files for row in read_history_file(one.read_bytes(), one.name)]
+    assert found
+    assert all((row.completion_time or "") > row.instant_time for row in found)
+
+
 _RETAINED = {"hoodie.clean.commits.retained": "1", "hoodie.cleaner.commits.retained": "1"}
 
 

@@ -237,9 +237,13 @@ def _is_of_history(name: str) -> bool:
 
 
 def _row(instant: Instant) -> HistoryRow:
+    """An archived action; its file may have been written in the millisecond of its request, or by a clock behind.
+
+    Clauses: TL-011, VR-006.
+    """
     archived = instant.archived
     content, plan = (None, None) if archived is None else (archived.content, archived.plan)
-    time = None if archived is None else archived.time
+    time = None if archived is None or archived.time is None else _within(archived.time, instant.requested, None)
     return HistoryRow(instant.requested, time, instant.action, _bytes(content, instant.action), _bytes(plan, ""))
 
 
