@@ -245,7 +245,7 @@ def test_archived_actions_come_along(tmp_path: Path, version: int) -> None:
 
 
 def test_an_archived_action_completed_after_its_request(tmp_path: Path) -> None:
-    """Whatever the time of its file, which alone tells it before version 8."""
+    """Whatever the time of its file, by which alone it is known before version 8."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE", 6)
     storage = LocalStorage(table.path)
     for one in load_table(storage)[1].instants:
