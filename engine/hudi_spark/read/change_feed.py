@@ -7,7 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.log.blocks import BlockType, CorruptBlock, read_blocks
+from hudi_format.log.blocks import BlockType
 from hudi_format.log.changes import decode_changes
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
@@ -36,7 +36,6 @@ from hudi_spark.table_state import (
     WritesOfRange,
     cleaned_paths,
     completion_times,
-    emptied,
     flag,
     full_timeline,
     latest_slice,
@@ -44,9 +43,9 @@ from hudi_spark.table_state import (
     lister,
     load_commits,
     load_table,
+    log_blocks,
     pending_compactions,
     planned_paths,
-    read_log,
     refuse_escape,
     time_range,
     timeline_of_range,
@@ -157,14 +156,10 @@ def read_logged(
     changes: list[LoggedChanges] = []
     skipped: list[SkippedBytes] = []
     for file in files:
-        data = read_log(storage, file)
-        if not data:
-            skipped += emptied(storage, file)
-        for block in read_blocks(data, file):
-            if isinstance(block, CorruptBlock):
-                skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
-            elif block.type is BlockType.CDC_DATA:
-                changes.append(LoggedChanges(pa.table(dict(_columns(decode_changes(block, file), place, file)))))
+        blocks, lost = log_blocks(storage, file)
+        skipped += lost
+        logged = (decode_changes(block, file) for block in blocks if block.type is BlockType.CDC_DATA)
+        changes += (LoggedChanges(pa.table(dict(_columns(each, place, file)))) for each in logged)
     return tuple(changes), tuple(skipped)
 
 

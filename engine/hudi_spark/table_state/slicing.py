@@ -312,13 +312,10 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
     blocks: list[LocatedBlock] = []
     skipped: list[SkippedBytes] = []
     for file in log_files:
-        data = read_log(storage, file)
-        if not data:
-            skipped += emptied(storage, file)
-        for block in read_blocks(data, file):
-            if isinstance(block, CorruptBlock):
-                skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
-            elif block.type is BlockType.COMMAND:
+        found, lost = log_blocks(storage, file)
+        skipped += lost
+        for block in found:
+            if block.type is BlockType.COMMAND:
                 # Only what precedes the command: an instant may be used again later.
                 target = decode_command(block, file).target
                 blocks = [one for one in blocks if one.instant != target]
@@ -328,7 +325,28 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
     return LogScan(tuple(_without_compacted(visible)), tuple(skipped))
 
 
-def emptied(storage: Storage, file: str) -> Iterator[SkippedBytes]:
+def log_blocks(storage: Storage, file: str) -> tuple[list[RawBlock], list[SkippedBytes]]:
+    """The blocks of a log, and the bytes of it that are none.
+
+    Raises:
+        FormatError: LOG_CONTENT_CORRUPT for a block that breaks the format inside an intact frame.
+        HudiError: LOG_FILE_MISSING.
+
+    Clauses: LF-010, LF-012, RD-013, SA-001.
+
+    """
+    data = read_log(storage, file)
+    blocks: list[RawBlock] = []
+    skipped = [] if data else list(_emptied(storage, file))
+    for block in read_blocks(data, file):
+        if isinstance(block, CorruptBlock):
+            skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
+        else:
+            blocks.append(block)
+    return blocks, skipped
+
+
+def _emptied(storage: Storage, file: str) -> Iterator[SkippedBytes]:
     """What a log has lost that has no byte left; nothing where no completed write counts any.
 
     The latter is what a writer leaves that failed right away, so that the timeline is looked at here alone.
