@@ -161,7 +161,7 @@ class _Session:
             for one in avro["fields"]:
                 if one["name"] in comments:
                     one["doc"] = comments[one["name"]]
-            folders = {HIVE_STYLE: "true"} if stated.partition_by else {}
+            folders = {_HIVE_STYLE: "true"} if stated.partition_by else {}
             configs = {**folders, **self._tables.settings, **stated.configs, "hoodie.table.name": name}
             table = HudiTable.create(
                 self.spark, named.path, schema=avro, partition_by=stated.partition_by, configs=configs
@@ -546,7 +546,7 @@ _SHORT: Final = {
     "tableversion": "hoodie.write.table.version",
     "recordmergemode": "hoodie.write.record.merge.mode",
 }
-HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
+_HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
 """Apache Hudi's SQL makes tables with folders `city=lima` unless they say otherwise; its data source does not."""
 _TYPES: Final = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 

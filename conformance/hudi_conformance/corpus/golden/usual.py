@@ -52,6 +52,12 @@ def deep_check(table: QueryBuilder, then: str, clauses: str, kills: str) -> None
     table.query("check_table", "check", then, clauses, kills, deep=True)
 
 
+def no_columns(table: QueryBuilder, kills: str = "projection-ignored") -> None:
+    """Where no column is requested, rows are counted."""
+    then = "where no column is requested there are as many rows"
+    table.query("read_snapshot", "no-columns", then, "RD-012", kills, columns=[])
+
+
 def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
     """As of the moment before the second commit was requested."""
     then = "of all commits only the first is there"

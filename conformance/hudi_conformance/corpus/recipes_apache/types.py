@@ -10,6 +10,7 @@ from hudi_conformance.corpus.golden.usual import (
     first_commit,
     last_but_one,
     meta_fields,
+    no_columns,
     since_first,
     up_to_last_but_one,
 )
@@ -30,11 +31,6 @@ _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 _READ = "values come back in their logical types"
 
 
-def _no_columns(table: WrittenTable) -> None:
-    then = "where no column is requested there are as many rows"
-    table.snapshot("no-columns", then, "RD-012", "projection-ignored", columns=[])
-
-
 def query_mor_all_types(table: WrittenTable) -> None:
     """Every logical type, in base files and log blocks, with nulls; ordered by a timestamp."""
     old = table.version == 6
@@ -48,7 +44,7 @@ def query_mor_all_types(table: WrittenTable) -> None:
     else:
         description(table, "DM-003", "mode-always-commit-time")
     meta_fields(table)
-    _no_columns(table)
+    no_columns(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
 
@@ -59,7 +55,7 @@ def query_cow_all_types(table: WrittenTable) -> None:
     first_commit(table)
     description(table, "DM-003", "mode-always-commit-time")
     meta_fields(table)
-    _no_columns(table)
+    no_columns(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
 

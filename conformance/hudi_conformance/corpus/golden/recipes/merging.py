@@ -6,6 +6,7 @@ from hudi_model.files import Field, Schema
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import KEYS, RIDES, fleet, ride, rides, second
+from hudi_conformance.corpus.golden.usual import no_columns
 
 _FLAGGED = Schema((*RIDES.fields, Field("_hoodie_is_deleted", "boolean")))
 _SEQUENCED = Schema((*RIDES.fields, Field("seq", "string")))
@@ -13,12 +14,6 @@ _SEQUENCED = Schema((*RIDES.fields, Field("seq", "string")))
 
 _COMMIT = "COMMIT_TIME_ORDERING"
 _OVERWRITES = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
-
-
-def _without_columns(table: GoldenTable) -> None:
-    then = "where no column is requested there are as many rows"
-    kills = "deletes-ignored" if table.layout.merge_on_read else "oldest-base-file"
-    table.snapshot("no-columns", then, "RD-012", f"{kills} projection-ignored", columns=[])
 
 
 def _late_data(table: GoldenTable) -> None:
@@ -167,7 +162,7 @@ def deletes(table: GoldenTable) -> None:
         filter=["city", "=", "lima"],
         columns=["id", "ts"],
     )
-    _without_columns(table)
+    no_columns(table, "deletes-ignored projection-ignored")
 
 
 @golden(
@@ -261,4 +256,4 @@ def upserts(table: GoldenTable) -> None:
     )
     table.instants("timeline", "every action has its highest state", "TL-004 TL-009", "lowest-state-rules")
     table.slices("slices", "one slice a group, without logs", "SL-003 RD-004", "oldest-base-file")
-    _without_columns(table)
+    no_columns(table, "oldest-base-file projection-ignored")
