@@ -106,7 +106,7 @@ stores: env  ## fetch a real S3 server by Go and an emulator of Azure by npm int
 	# Its go.mod replaces modules, so that `go install` refuses it: another module requires it.
 	case " $(STORES) " in *" weed "*) cd build/stores && { test -f go.mod || go mod init stores; } && go get $(SEAWEEDFS) \
 	  && CGO_ENABLED=0 go build -o bin/weed $(firstword $(subst @, ,$(SEAWEEDFS)));; esac
-	HUDI_CONFORMANCE_REQUIRE_STORES="$(STORES)" $(PYTEST) --shard 1/1 -k "real" tests/engine/test_object_storage.py
+	HUDI_CONFORMANCE_REQUIRE_STORES="$(STORES)" $(PYTEST) --shard 1/1 -k "seaweedfs or azure" tests/engine/test_object_storage.py
 
 mixed-writers: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) mixed-writers check
