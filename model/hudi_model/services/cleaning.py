@@ -28,7 +28,9 @@ def schedule(table: Table, requested: InstantTime, settings: plans.Settings) -> 
     view = view_at(open_table(table), None, RELEASED)
     cleans = [one for one in view.timeline.instants if one.action is Action.CLEAN]
     last = max((one.requested for one in cleans), default="")
-    fresh = sum(completion(one) > last for one in visible_commits(view))
+    commits = visible_commits(view)
+    known = max((one.requested for one in commits if completion(one) < last), default="")
+    fresh = sum(one.requested > known for one in commits)
     pending = any(one.state < State.COMPLETED for one in cleans)
     policy, earliest = setting(settings, "hoodie.clean.policy"), earliest_to_retain(view, requested, settings)
     keeps_all = policy != "KEEP_LATEST_FILE_VERSIONS" and earliest is None

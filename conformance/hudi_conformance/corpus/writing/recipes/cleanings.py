@@ -468,6 +468,31 @@ def older_pending_write(case: WritingCase) -> None:
     case.query("read_as_of", instant=since[-2].bound, reject=GONE)
 
 
+@writing("cleaning/late_commit", shapes((8, 9), (COW,), configs=OPTIMISTIC), "CN-009", "late-commits-make-a-clean-due")
+def late_commit(case: WritingCase) -> None:
+    """A write that completes after a clean, but is older than one that the clean knew of, makes no other one due.
+
+    Given three commits of a city, a writer that has begun an update of the other one, two more commits, and a clean.
+    When the writer completes, and one more commit comes; each time a clean that keeps one commit is due after one.
+    Then the first finds nothing to do, though there are files to remove, and the second removes them.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    for ts in (15, 20, 22):
+        case.write("upsert", rides(ts, ("r11",)))
+    case.begin("slow", "upsert", rides(25, ("r01",)))
+    for ts in (30, 40):
+        case.write("upsert", rides(ts, ("r11",)))
+    case.run("clean", LAST_COMMIT)
+    case.stage("slow")
+    case.commit("slow")
+    case.schedule("clean", LAST_COMMIT)
+    case.timeline()
+    case.write("upsert", rides(60, ("r11",)))
+    case.run("clean", LAST_COMMIT)
+    case.state()
+
+
 @writing(
     "cleaning/partition_goes_whole",
     (*REWRITTEN, *shapes((6, 9), (COW,), partition_by=(), label="without_partitions")),
