@@ -2,7 +2,7 @@
 
 completed since      a write, overwrite, clustering of the same file groups: the first to complete wins (OW-005)
                      an overwrite of a partition that the action overwrites too (OW-035)
-                     a compaction or log compaction that was planned before the action: in nobody's way (OW-006)
+                     a compaction that was planned before the action: in nobody's way (OW-006)
 planned since        a compaction, log compaction or clustering of the same file groups (OW-006)
 rollback             of the action itself (OW-008)
 
@@ -99,7 +99,6 @@ def check_pending_clusterings(work: TableWork, configuration: TableConfiguration
 _CONFLICT_STRATEGY: Final = "hoodie.write.lock.conflict.resolution.strategy"
 _STRATEGIES: Final = ("SimpleConcurrentFileWrites", "BucketIndexConcurrentFileWrites", "PreferWriter")
 _ENDING: Final = "ConflictResolutionStrategy"
-_REWRITES: Final = ("COMPACT", "LOG_COMPACT")
 _OVERWRITES: Final[Mapping[str, str]] = {"INSERT_OVERWRITE": "partitions", "INSERT_OVERWRITE_TABLE": "table"}
 _SHOWN: Final = 3
 
@@ -208,10 +207,10 @@ class WriteConflicts:
         """
         for instant in _completed_since(self.began_with, timeline):
             commit = commit_of(self.storage, instant)
-            rewrites = instant.was_compaction or commit.metadata.operation_type in _REWRITES
-            if not rewrites or self._is_newer(instant):
+            is_compaction = instant.was_compaction or commit.metadata.operation_type == "COMPACT"
+            if not is_compaction or self._is_newer(instant):
                 changed = commit.groups() | commit.replaced_groups()
-                _refuse_shared(instant, changed, self.groups, self.rules, "OW-006" if rewrites else "OW-005")
+                _refuse_shared(instant, changed, self.groups, self.rules, "OW-006" if is_compaction else "OW-005")
             self._refuse_overwrite(instant, commit)
 
     def _refuse_overwrite(self, instant: Instant, commit: Commit) -> None:

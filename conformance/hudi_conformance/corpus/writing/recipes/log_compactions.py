@@ -225,3 +225,26 @@ def cleaned_with_its_slice(case: WritingCase) -> None:
     case.schedule("clean", {"hoodie.clean.commits.retained": "2"})
     case.state()
     case.query("read_as_of", instant=last.bound)
+
+
+@writing(
+    "log_compaction/planned_before_a_write",
+    shapes(types=(MOR,), configs=_TWO_WRITERS),
+    "OW-005 LC-006",
+    "log-compaction-completes-as-commit",
+)
+def planned_before_a_write(case: WritingCase) -> None:
+    """A log compaction that completes beside a write of its file groups is a write like others: the write aborts.
+
+    Given a log compaction that is planned, and a writer that then begins and makes logs on a planned slice.
+    When the log compaction completes before the write does.
+    Then the write aborts, since the log compaction wrote to its file groups; it is written again, and the snapshot has it.
+    """
+    logged(case)
+    plan = case.schedule("logcompaction", DUE)
+    case.begin("one", "upsert", rides(30, ("r01", "r14")))
+    case.stage("one")
+    case.execute(plan, DUE, process=2)
+    case.commit("one", reject="WRITE_CONFLICT")
+    case.write("upsert", rides(30, ("r01", "r14")))
+    case.state()
