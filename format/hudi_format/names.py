@@ -133,7 +133,7 @@ class MarkerName:
 
 
 # Each query lists the names of the last one again.
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 16)
 def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     """A base or log file name, or None for a name that belongs to neither, as one with bytes that are no text.
 

@@ -1,9 +1,10 @@
 """What completed actions say: the commits that a query sees, and what cleans, rollbacks and restores took away."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
 
@@ -34,7 +35,7 @@ SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 """Operations that bring no rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Commit:
     """A completed data action with what it says about its files.
 
@@ -57,7 +58,7 @@ class Commit:
 
         Clauses: OW-002, OW-017.
         """
-        named = self._located()
+        named = self._located
         return frozenset(stat.prev_commit or "" for _, stat, _, name in named if isinstance(name, BaseFileName))
 
     def log_files(self) -> tuple[tuple[GroupId, str, LogFileName], ...]:
@@ -75,20 +76,21 @@ class Commit:
 
         Clauses: SL-008, TL-019, TL-020.
         """
-        return ((group, stat) for group, stat, _, _ in self._located())
+        return ((group, stat) for group, stat, _, _ in self._located)
 
     def data_files(self) -> Iterator[tuple[GroupId, str, BaseFileName | LogFileName]]:
         """File group, path and name of each data file that this commit wrote.
 
         Clauses: SL-008.
         """
-        return ((group, path, name) for group, _, path, name in self._located())
+        return ((group, path, name) for group, _, path, name in self._located)
 
-    def _located(self) -> Iterator[tuple[GroupId, WriteStat, str, BaseFileName | LogFileName]]:
-        for stat in self.metadata.write_stats:
-            partition, path, name = _place_of(stat.path or "")
-            if name is not None:
-                yield (partition, name.file_id), stat, path, name
+    @cached_property
+    def _located(self) -> tuple[tuple[GroupId, WriteStat, str, BaseFileName | LogFileName], ...]:
+        placed = ((stat, *_place_of(stat.path or "")) for stat in self.metadata.write_stats)
+        return tuple(
+            ((partition, name.file_id), stat, path, name) for stat, partition, path, name in placed if name is not None
+        )
 
     @property
     def is_service(self) -> bool:
@@ -114,13 +116,15 @@ class Commit:
         return frozenset((partition, file_id) for partition, file_ids in replaced for file_id in file_ids)
 
 
-# A commit is asked many times in one query, and its paths are those of other commits of the same file groups.
-@lru_cache(maxsize=1 << 14)
+_NOT_NORMAL: Final = re.compile(r"(?:^|/)\.?(?:/|$)")
+"""A part of a path that is empty or a single dot."""
+
+
 def _place_of(text: str) -> tuple[str, str, BaseFileName | LogFileName | None]:
     """Partition and path of a file that a commit names, and its name; None for one that is no data file's."""
-    path = PurePosixPath(text)
-    partition = str(path.parent)
-    return "" if partition == "." else partition, str(path), parse_data_file_name(path.name)
+    path = str(PurePosixPath(text)) if _NOT_NORMAL.search(text) else text
+    partition, _, name = path.rpartition("/")
+    return partition, path, parse_data_file_name(name)
 
 
 def load_commits(storage: Storage, timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Commit, ...]:

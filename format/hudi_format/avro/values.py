@@ -21,11 +21,11 @@ def from_record(kind: type[Value], record: Any) -> Value:
     """
     if not isinstance(record, Mapping):
         raise ValueError(f"{kind.__name__} is {type(record).__name__}, not a record")  # noqa: TRY004 - one error family
-    arguments = {}
-    for name, name_in_file, decode, required in _layout(kind):
-        value = record.get(name_in_file)
+    get, arguments = record.get, {}
+    for name, name_in_file, decode, required, plain in _layout(kind):
+        value = get(name_in_file)
         if value is not None:
-            arguments[name] = decode(value)
+            arguments[name] = value if type(value) is plain else decode(value)
         elif required:
             raise ValueError(f"{kind.__name__} has no {name_in_file}")
     return kind(**arguments)
@@ -34,7 +34,7 @@ def from_record(kind: type[Value], record: Any) -> Value:
 def to_record(value: Any) -> Any:
     """The record of a dataclass, with every field."""
     if is_dataclass(value):
-        return {name_in_file: to_record(getattr(value, name)) for name, name_in_file, _, _ in _layout(type(value))}
+        return {name_in_file: to_record(getattr(value, name)) for name, name_in_file, *_ in _layout(type(value))}
     if isinstance(value, Mapping):
         return {key: to_record(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -43,11 +43,11 @@ def to_record(value: Any) -> Any:
 
 
 _Decode = Callable[[Any], Any]
-_Layout = tuple[tuple[str, str, _Decode, bool], ...]
+_Layout = tuple[tuple[str, str, _Decode, bool, type | None], ...]
 
 
 def _layout(kind: Any) -> _Layout:
-    """Of each field: name, name in the file, what reads its value, and whether a value is required."""
+    """Of each field: name, name in the file, what reads its value, whether a value is required, and its plain type."""
     return _read_layout(kind)
 
 
@@ -56,7 +56,10 @@ def _read_layout(kind: Any) -> _Layout:
     hints, found = get_type_hints(kind), []
     for one in fields(kind):
         name = _name_in_file(one)
-        found.append((one.name, name, _decoder(hints[one.name], f"{kind.__name__}.{name}"), _is_required(one)))
+        decode = _decoder(hints[one.name], f"{kind.__name__}.{name}")
+        # A call for every value is what large commits cost most.
+        plain = decode.args[0] if isinstance(decode, partial) and decode.func is _expect else None
+        found.append((one.name, name, decode, _is_required(one), plain))
     return tuple(found)
 
 
