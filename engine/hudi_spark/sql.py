@@ -2,8 +2,8 @@
 
     SELECT, also with TIMESTAMP AS OF      CREATE TABLE ... USING hudi, AS SELECT    ALTER TABLE
     INSERT INTO, INSERT OVERWRITE          UPDATE, DELETE, MERGE INTO                CALL a procedure of Hudi
-    CREATE INDEX, DROP INDEX, SHOW INDEXES    TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE
-    SET, RESET (Spark's own)
+    CREATE INDEX, DROP INDEX, SHOW INDEXES    TRUNCATE TABLE, DROP TABLE, REFRESH TABLE, DESCRIBE TABLE
+    SHOW TABLES, PARTITIONS, TBLPROPERTIES, CREATE TABLE                 SET, RESET (Spark's own)
 
 A table is named by its path, hudi.`lake/fares`, or by a name of the session: one that CREATE TABLE or
 `HudiTable.register_view` gave. Spark evaluates every expression; what it answers is written as one action.
@@ -11,7 +11,7 @@ A table is named by its path, hudi.`lake/fares`, or by a name of the session: on
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from hudi_spark.datasource import GivenOptions
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.errors import UnsupportedFeature, boundary
 from hudi_spark.options import refusal, resolve
 from hudi_spark.procedures import call_procedure, outcome_frame
 from hudi_spark.schema import avro_of_arrow
@@ -56,9 +56,10 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
 
     SELECT, CREATE TABLE ... USING hudi, INSERT INTO, INSERT OVERWRITE, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CALL,
-    CREATE INDEX, DROP INDEX, SHOW INDEXES, TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE, SET and RESET. A table is
-    hudi.`path`, or a name that CREATE TABLE or `HudiTable.register_view` gave. FROM has hudi_table_changes, hudi_query,
-    hudi_query_timeline, hudi_filesystem_view and hudi_metadata. Settings `hoodie.*` of the session hold for writes.
+    CREATE INDEX, DROP INDEX, SHOW INDEXES, TRUNCATE TABLE, DROP TABLE, REFRESH TABLE, DESCRIBE TABLE, SHOW TABLES, SHOW
+    PARTITIONS, SHOW TBLPROPERTIES, SHOW CREATE TABLE, SET and RESET. A table is hudi.`path`, or a name that CREATE
+    TABLE or `HudiTable.register_view` gave. FROM has hudi_table_changes, hudi_query, hudi_query_timeline,
+    hudi_filesystem_view and hudi_metadata. Settings `hoodie.*` of the session hold for writes.
 
     A statement is refused before any effect where it cannot be carried out as it stands, and a value that a column
     cannot hold fails the write, which leaves nothing. A write that completes between what a statement reads and what it
@@ -85,10 +86,9 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
         return indexed
     exp = expressions()
     session = _Session(tables)
-    listed = _SHOW_PARTITIONS.match(text)
-    if listed is not None:
-        # The rest has the form that TRUNCATE TABLE has, which sqlglot parses.
-        return session.partitions(parsed(f"TRUNCATE TABLE {text[listed.end() :]}"))
+    shown = _SHOW.match(text)
+    if shown is not None:
+        return session.show("".join(shown[1].split()).lower(), text[shown.end() :], text)
     tree = parsed(text)
     carried: Mapping[type, Callable[[Any], DataFrame]] = {
         exp.Create: session.create,
@@ -99,6 +99,8 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
         exp.Alter: session.alter,
         exp.TruncateTable: session.truncate,
         exp.Describe: session.describe,
+        exp.Drop: session.drop,
+        exp.Refresh: session.refresh,
     }
     if isinstance(tree, exp.Query):
         return session.query(tree)
@@ -108,7 +110,8 @@ def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     return carry_out(tree)
 
 
-_SHOW_PARTITIONS: Final = re.compile(r"\s*show\s+partitions\s", re.IGNORECASE)
+_SHOW: Final = re.compile(r"\s*show\s+(partitions|tables|tblproperties|create\s+table)(?:\s|$)", re.IGNORECASE)
+_KEY: Final = re.compile(r"""\(\s*(?:'([^']*)'|"([^"]*)"|([\w.-]+))\s*\)\s*;?\s*$""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ class _Session:
                 self.spark, named.path, schema=avro, partition_by=stated.partition_by, configs=configs
             )
             outcome = None if rows is None else table.bulk_insert(rows, configs)
-        self._tables.remember(named)
+        self._tables.remember(replace(named, managed=not stated.location and bool(named.name)))
         return outcome_frame(self.spark, "CREATE_TABLE", outcome)
 
     def insert(self, tree: Any) -> "DataFrame":
@@ -252,6 +255,75 @@ class _Session:
             return self._delete(target, self._paths(target, fixed))
         return self._done(target, target.table.insert_overwrite_table(target.table.snapshot().limit(0)))
 
+    def drop(self, tree: Any) -> "DataFrame":
+        """The name goes; the table's files, too, where no LOCATION was given for them, or PURGE is."""
+        if tree.args.get("kind") != "TABLE":
+            raise unsupported(f"DROP {tree.args.get('kind')}", "call spark.sql")
+        _refuse_further(tree, {"kind", "exists", "tables", "purge"}, "give DROP TABLE [IF EXISTS] name [PURGE]")
+        if len(tree.args["tables"]) != 1:
+            raise unsupported("several tables in one statement", "give one statement for each")
+        node, exists, purge = tree.args["tables"][0], tree.args.get("exists"), tree.args.get("purge")
+        named = self._tables.named(node)
+        if named is None:
+            if exists:
+                return outcome_frame(self.spark, "DROP_TABLE")
+            raise self._tables.no_table(node)
+        there = HudiTable.exists(self.spark, named.path)
+        if not named.name and not there and not exists:
+            raise refusal(f"there is no table in {named.path}", "say IF EXISTS, or look for the folder")
+        if not (named.name or purge):
+            raise refusal(f"{named.path} is no name that could go", "say PURGE to delete the table's files")
+        if there and (purge or named.managed):
+            above, slash, name = named.path.rstrip("/").rpartition("/")
+            with boundary(named.path):
+                session_storage(self.spark, above or slash or ".", None).delete_folder(name)
+        if named.name:
+            forget_name(self.spark, named.name)
+        return outcome_frame(self.spark, "DROP_TABLE")
+
+    def refresh(self, tree: Any) -> "DataFrame":
+        """The view that `spark.sql` sees of a name shows the table of now."""
+        named = self._tables.named(tree.this) if tree.args.get("kind") == "TABLE" else None
+        if named is None:
+            return self.spark.sql(tree.sql(DIALECT))
+        self._tables.remember(named)
+        return outcome_frame(self.spark, "REFRESH_TABLE")
+
+    def show(self, what: str, rest: str, text: str) -> "DataFrame":
+        """What SHOW lists: the names of the session, or the partitions, properties or statement of one table."""
+        if what == "tables":
+            return self.spark.sql(text)
+        key = _KEY.search(rest) if what == "tblproperties" else None
+        # The rest has the form that TRUNCATE TABLE has, which sqlglot parses.
+        tree = parsed(f"TRUNCATE TABLE {rest[: key.start()] if key else rest}")
+        if what == "partitions":
+            return self.partitions(tree)
+        target, fixed = self._emptied(tree)
+        if fixed:
+            raise unsupported("PARTITION in this statement", "leave it out")
+        if what == "createtable":
+            return self.spark.createDataFrame([(self._creation(target),)], "createtab_stmt string")
+        found = _properties(target)
+        if key:
+            name = key[1] or key[2] or key[3]
+            found = {name: found.get(name, f"the table {target.named.name or target.named.path} has no {name}")}
+        return self.spark.createDataFrame(sorted(found.items()), "key string, value string")
+
+    def _creation(self, target: Target) -> str:
+        """The statement that makes a table of the same columns, keys and partitions."""
+        info = target.table.info()
+        lines = []
+        for name in target.columns:
+            required = " NOT NULL" if name in info.required else ""
+            said = f" COMMENT {_literal(info.comments[name])}" if name in info.comments else ""
+            lines.append(f"  {tick(name)} {target.type_of(name).simpleString()}{required}{said}")
+        by = f"\nPARTITIONED BY ({', '.join(map(tick, target.partitions))})" if target.partitions else ""
+        stated = ",\n".join(f"  {_literal(name)} = {_literal(value)}" for name, value in _properties(target).items())
+        named = tick(target.named.name) if target.named.name else f"hudi.{tick(target.named.path)}"
+        columns = ",\n".join(lines)
+        place = f"LOCATION {_literal(target.named.path)}"
+        return f"CREATE TABLE {named} (\n{columns})\nUSING hudi{by}\n{place}\nTBLPROPERTIES (\n{stated})"
+
     def partitions(self, tree: Any) -> "DataFrame":
         """The partitions that hold data, as `name=value` for each field, sorted."""
         target, fixed = self._emptied(tree)
@@ -318,7 +390,7 @@ class _Session:
         if named is None or not named.name or len(actions) != 1:
             raise unsupported("RENAME TO of what is no name of the session", "move the folder, and open it by its path")
         forget_name(self.spark, named.name)
-        self._tables.remember(NamedTable(named.path, actions[0].this.name, named.configs))
+        self._tables.remember(replace(named, name=actions[0].this.name))
         return outcome_frame(self.spark, "RENAME_TABLE")
 
     def _set(self, target: Target, actions: Sequence[Any]) -> "DataFrame":
@@ -333,7 +405,7 @@ class _Session:
         named = target.named
         if not named.name:
             raise refusal("options are kept by a name", "CREATE TABLE name USING hudi LOCATION ..., or SET them")
-        self._tables.remember(NamedTable(named.path, named.name, {**named.configs, **configs}))
+        self._tables.remember(replace(named, configs={**named.configs, **configs}))
         return outcome_frame(self.spark, "SET_TBLPROPERTIES")
 
     def _changes(self, action: Any, moved: tuple[str, str] | None) -> Iterator[dict[str, Any]]:
@@ -464,6 +536,23 @@ class _Session:
         place = stated.location or str(Path(self.spark.conf.get("spark.sql.warehouse.dir") or "") / node.name)
         kept = {key: value for key, value in stated.configs.items() if key in stated.kept}
         return NamedTable(place, node.name, kept)
+
+
+def _properties(target: Target) -> dict[str, str]:
+    """The properties by which a table is made, by the names that CREATE TABLE takes, and the options of its name."""
+    info = target.table.info()
+    found = {
+        "type": next(short for short, long in _TYPES.items() if long == info.table_type),
+        "primaryKey": ",".join(info.record_key),
+        "orderingFields": ",".join(info.ordering),
+        "tableVersion": str(info.version),
+        "recordMergeMode": info.merge_mode,
+    }
+    return {name: value for name, value in found.items() if value} | dict(target.named.configs)
+
+
+def _literal(text: str) -> str:
+    return str(expressions().Literal.string(text).sql(DIALECT))
 
 
 def _spec(path: str, names: Sequence[str]) -> str:

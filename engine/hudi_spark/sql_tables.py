@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 DIALECT: Final = "spark"
 STATEMENTS: Final = (
     "SELECT, CREATE TABLE ... USING hudi, INSERT, UPDATE, DELETE, MERGE INTO, ALTER TABLE, CREATE INDEX, DROP INDEX, "
-    "SHOW INDEXES, TRUNCATE TABLE, SHOW PARTITIONS, DESCRIBE TABLE, CALL, SET and RESET"
+    "SHOW INDEXES, TRUNCATE TABLE, DROP TABLE, REFRESH TABLE, DESCRIBE TABLE, SHOW TABLES, SHOW PARTITIONS, "
+    "SHOW TBLPROPERTIES, SHOW CREATE TABLE, CALL, SET and RESET"
 )
 META: Final = "_hoodie_"
 INSERTS: Final = "hoodie.spark.sql.insert.into.operation"
@@ -89,10 +90,7 @@ _MOVE: Final = re.compile(
 # An INSERT with options, as Spark has it for formats in Python.
 _WITH_OPTIONS: Final = re.compile(r"\s*insert\s+(?:into|overwrite)\s+(?:table\s+)?\S+\s+with\s*\(", re.IGNORECASE)
 _INSTEAD: Final[Mapping[str, str]] = {
-    "DROP TABLE": "remove the table's folder; the name goes with the session",
     "REFRESH INDEX": "every write keeps the table's indexes up to date",
-    "SHOW TBLPROPERTIES": "CALL show_table_properties(table => 'lake/fares')",
-    "SHOW CREATE TABLE": "HudiTable.info has the table's keys, partitions and type",
     "ALTER TABLE": "it adds, drops, renames and alters columns, drops partitions, renames, and sets TBLPROPERTIES",
     "EXPLAIN": "call explain on the DataFrame, or HudiTable.explain",
     "OPTIMIZE": "CALL run_clustering(table => 'lake/fares')",
@@ -199,7 +197,7 @@ class SessionTables:
             raise unsupported(f"a write to {node.sql(DIALECT)}", "name the table alone")
         named = self.named(node)
         if named is None:
-            raise self._no_table(node)
+            raise self.no_table(node)
         storage = session_storage(self.spark, named.path, None)
         with boundary(storage.base):
             # Before its rows are planned: a write in between is a conflict then, never lost.
@@ -230,7 +228,7 @@ class SessionTables:
             return NamedTable(node.name, "", {})
         return named_table(self.spark, node.name) if node.db.lower() in {"", "default"} else None
 
-    def _no_table(self, node: Any) -> HudiError:
+    def no_table(self, node: Any) -> HudiError:
         """The error of a name that stands for no table of Hudi's."""
         hint = "name it by its path, hudi.`lake/fares`, or give it a name: CREATE TABLE name USING hudi LOCATION '...'"
         shown = suggested(node.name, known_names(self.spark), hint)
@@ -242,7 +240,7 @@ class SessionTables:
 
     def _configured(self, text: str) -> NamedTable:
         known = self.named_by_text(text)
-        return NamedTable(known.path, known.name, self.configs_of(known))
+        return replace(known, configs=self.configs_of(known))
 
     def read(self, named: NamedTable, as_of: str | None) -> "DataFrame":
         """The rows of a table, its meta columns first and those of partitions last."""
@@ -275,7 +273,7 @@ class SessionTables:
             named = None if not node.db and node.name.lower() in common else self.named(node)
             version = node.args.get("version")
             if named is None and node.name not in self.views and version is not None:
-                raise self._no_table(node)
+                raise self.no_table(node)
             if named is None:
                 continue
             as_of = None

@@ -487,11 +487,15 @@ class HudiTable(TableWrites):
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table by its path, and by the name of a session that it has, if any; `configs`: options of the name."""
+    """A table by its path, and by the name of a session that it has, if any.
+
+    `configs`: options of the name. `managed`: made by a statement without LOCATION, so that its files go with the name.
+    """
 
     path: str
     name: str
     configs: Mapping[str, str]
+    managed: bool = False
 
 
 _NAMES: Final = "hudi_spark.table."
@@ -499,7 +503,8 @@ _NAMES: Final = "hudi_spark.table."
 
 def remember_name(spark: "SparkSession", named: NamedTable) -> None:
     """Let `hudi_sql` know a table by a name, in this session; settings of the session say which."""
-    spark.conf.set(_NAMES + named.name.lower(), json.dumps({"path": named.path, "configs": dict(named.configs)}))
+    stated = {"path": named.path, "configs": dict(named.configs), "managed": named.managed}
+    spark.conf.set(_NAMES + named.name.lower(), json.dumps(stated))
 
 
 def forget_name(spark: "SparkSession", name: str) -> None:
@@ -514,7 +519,7 @@ def named_table(spark: "SparkSession", name: str) -> NamedTable | None:
     if not text:
         return None
     known = json.loads(text)
-    return NamedTable(known["path"], name, known["configs"])
+    return NamedTable(known["path"], name, known["configs"], known["managed"])
 
 
 def known_names(spark: "SparkSession") -> list[str]:

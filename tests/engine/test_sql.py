@@ -4,6 +4,7 @@
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -488,12 +489,12 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
     [
         ("selec 1", "does not parse|no statement"),
         ("select 1; select 2", "2 statements"),
-        ("drop table kept", "no statement of hudi_sql: remove the table's folder"),
+        ("drop view kept", "DROP VIEW: call spark.sql"),
         ("truncate table kept, kept", "one statement for each"),
         ("truncate table kept partition (city)", "give column = value"),
         ("show partitions kept partition (fare = 1)", "is no partition column"),
         ("describe history kept", "hudi_query_timeline"),
-        ("show tblproperties kept", "CALL show_table_properties"),
+        ("show create table kept partition (city = 'lima')", "leave it out"),
         ("alter table kept unset tblproperties ('hoodie.keep.max.commits')", "it adds, drops, renames"),
         ("create index by_key on kept (id)", "name it record_index"),
         ("create index record_index on kept (fare)", "take another name"),
@@ -509,7 +510,7 @@ def test_procedures_have_the_names_of_hudi(spark: Any, run: Callable[[str], Any]
         ("call show_fsview_all(table => 'kept')", "hudi_filesystem_view"),
         ("call show_commits_metadata(table => 'kept')", "hudi_query_timeline"),
         ("call hive_sync(table => 'kept')", "has no catalog"),
-        ("show tables", "it has SELECT.*call spark.sql"),
+        ("show views", "it has SELECT.*call spark.sql"),
         ("insert into kept with (path = '{path}') values (1)", "leave WITH out"),
         ("create or replace table kept (id int) using hudi", "INSERT OVERWRITE the table"),
         ("create database kept", "CREATE DATABASE: call spark.sql"),
@@ -773,6 +774,77 @@ def test_a_table_is_described_by_its_columns(run: Callable[[str], Any], spark: A
     assert ("Provider", "hudi", "") in extended
     spark.createDataFrame([(1,)], "own int").createOrReplaceTempView("other")
     assert [one.col_name for one in run("describe other").collect()] == ["own"]
+
+
+def test_a_dropped_table_leaves_its_files_where_they_have_a_place_of_their_own(spark: Any, tmp_path: Path):
+    """As Spark has it: without LOCATION, or with PURGE, the files go with the name, by its path only with PURGE."""
+    warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+    placed, own = tmp_path / "placed", Path(warehouse) / "owned"
+    shutil.rmtree(own, ignore_errors=True)
+    for _ in range(2):
+        hudi_sql(spark, "create table owned (id int, fare double) using hudi tblproperties (primaryKey = 'id')")
+        hudi_sql(spark, "insert into owned values (1, 2)")
+        assert (own / ".hoodie").is_dir()
+        hudi_sql(spark, "alter table owned rename to still_owned")
+        hudi_sql(spark, "drop table still_owned")
+        assert not own.exists()
+    hudi_sql(spark, creation("here", placed))
+    hudi_sql(spark, f"create table there using hudi location '{placed}'")
+    hudi_sql(spark, "drop table if exists default.here;")
+    assert read_arrow(placed).num_rows == 0
+    for text, match in (
+        ("drop table here", "no Hudi table of this session"),
+        (f"drop table hudi.`{placed}`", "say PURGE"),
+        (f"drop table hudi.`{tmp_path}/none` purge", "there is no table"),
+        ("drop table there, elsewhere", "several tables"),
+        ("drop table there cascade", "CASCADE"),
+    ):
+        with pytest.raises((HudiError, UnsupportedFeature), match=match):
+            hudi_sql(spark, text)
+    hudi_sql(spark, "drop table if exists here")
+    assert hudi_sql(spark, "select * from there").count() == 0
+    hudi_sql(spark, "drop table there purge")
+    assert not placed.exists()
+    hudi_sql(spark, f"drop table if exists hudi.`{placed}` purge")
+
+
+def test_a_table_is_made_again_by_the_statement_that_is_shown_of_it(spark: Any, tmp_path: Path):
+    """Its columns, keys, partitions and options; the properties are shown one by one, too."""
+    path = tmp_path / "first"
+    hudi_sql(
+        spark,
+        f"""create table shown (city string, `order` int not null comment 'it\\'s', fare decimal(5, 2), ts bigint,
+            tags array<struct<n: int>>) using hudi partitioned by (city) location '{path}' tblproperties (
+            primaryKey = 'order', orderingFields = 'ts', type = 'mor', 'hoodie.index.type' = 'BLOOM')""",
+    )
+    statement = hudi_sql(spark, "show create table shown").collect()[0][0]
+    hudi_sql(spark, "drop table shown purge")
+    hudi_sql(spark, statement)
+    assert hudi_sql(spark, "SHOW CREATE TABLE default.shown;").collect()[0][0] == statement
+    info = HudiTable(spark, path).info()
+    assert (info.record_key, info.partition_by, info.table_type) == (("order",), ("city",), "MERGE_ON_READ")
+    assert info.required == ("order",)
+    properties = {one.key: one.value for one in hudi_sql(spark, "show tblproperties shown").collect()}
+    assert properties == {
+        "hoodie.index.type": "BLOOM",
+        "orderingFields": "ts",
+        "primaryKey": "order",
+        "recordMergeMode": "EVENT_TIME_ORDERING",
+        "tableVersion": "9",
+        "type": "mor",
+    }
+    assert hudi_sql(spark, "show tblproperties shown ('type')").collect()[0].value == "mor"
+    assert "has no typ" in hudi_sql(spark, "show tblproperties shown (typ)").collect()[0].value
+    assert "shown" in [one.tableName for one in hudi_sql(spark, "show tables").collect()]
+
+
+def test_a_refreshed_name_shows_what_others_wrote(spark: Any, tmp_path: Path):
+    """To plain Spark SQL; hudi_sql reads the newest rows of its own accord."""
+    hudi_sql(spark, creation("stale", tmp_path / "t"))
+    hudi_sql(spark, f"insert into hudi.`{tmp_path / 't'}` values {FILL}")
+    assert spark.sql("select * from stale").count() == 0
+    hudi_sql(spark, "refresh table stale")
+    assert spark.sql("select * from stale").count() == hudi_sql(spark, "select * from stale").count() > 0
 
 
 def test_a_name_that_stands_for_a_table_stays_where_it_is_created_if_not_exists(spark: Any, tmp_path: Path):

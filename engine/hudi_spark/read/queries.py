@@ -191,7 +191,7 @@ def table_storage(path: str | Path, options: Mapping[str, str] | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """What a table is; `comments`: the texts of the columns that have one.
+    """What a table is; `comments`: the texts of the columns that have one; `required`: the columns without nulls.
 
     Clauses: PR-002, PR-005, PR-006, MG-001, DM-003.
     """
@@ -205,6 +205,7 @@ class TableInfo:
     ordering: tuple[str, ...]
     schema: pa.Schema = field(hash=False)
     comments: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
+    required: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         keys = ", ".join(self.record_key) or "generated keys"
@@ -240,4 +241,5 @@ def table_info(storage: Storage) -> TableInfo:
         ordering=configuration.ordering,
         schema=table_schema(commits, configuration),
         comments={one["name"]: one["doc"] for one in fields if one.get("doc")},
+        required=tuple(one["name"] for one in fields if not (isinstance(one["type"], list) and "null" in one["type"])),
     )
