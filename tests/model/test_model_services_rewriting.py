@@ -10,7 +10,7 @@ from hudi_model.queries import Selection, read_optimized, read_snapshot
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Operation, Request
 from hudi_model.services import clustering, compaction, log_compaction
-from hudi_model.services.plans import EXPECTATIONS, may_run_beside, needs_external_lock, view_before
+from hudi_model.services.plans import EXPECTATIONS, may_run_beside, view_before
 from hudi_model.tables import RELEASED, Table
 from hudi_model.time import tick
 from hudi_model.writers import begin, commit, stage, write
@@ -305,13 +305,6 @@ def test_the_expectations_of_services() -> None:
     ]
     assert may_run_beside(Action.COMPACTION, ("d1", "g"), pending)
     assert [one for one, rule in EXPECTATIONS.items() if rule.aborts_when_updated] == [Action.CLUSTERING]
-
-
-def test_services_beside_one_writer_need_no_external_lock() -> None:
-    """The rule of 2022: several writers need one, and several planners."""
-    assert not needs_external_lock(writers=1, planners=1)
-    assert needs_external_lock(writers=2, planners=0)
-    assert needs_external_lock(writers=1, planners=2)
 
 
 def test_clustering_brings_no_deleted_partition_back() -> None:

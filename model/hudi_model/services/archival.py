@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from hudi_model import effects, history
 from hudi_model.actions import Action, CommitMetadata, Instant, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import Effects, perform
-from hudi_model.requests import number, switch
+from hudi_model.requests import number, setting, switch
 from hudi_model.services.cleaning import earliest_to_retain
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import RELEASED, ArchivedInstant, HistoryFile, Manifest, OpenTable, Table, open_table, view_at
@@ -107,8 +107,8 @@ def actions_to_archive(opened: OpenTable, settings: Mapping[str, str], data_tabl
     if len(writes) <= most:
         return []
     first = open_table(data_table).timeline.instants[:1] if data_table else ()
-    limits = (before_pending(opened), uncleaned(opened), unindexed(opened), *(one.requested for one in first))
-    limit = min((one for one in limits if one), default=None)
+    limits = (before_pending(opened), uncompacted(opened, settings), uncleaned(opened), unindexed(opened))
+    limit = min((one for one in (*limits, *(one.requested for one in first)) if one), default=None)
     kept = kept_by_savepoints(opened, beyond=switch(settings, "hoodie.archive.beyond.savepoint"))
     old = [one for one in writes if one.requested not in kept and (limit is None or one.requested < limit)]
     leaving = old[: len(writes) - least]
@@ -146,6 +146,19 @@ def before_pending(opened: OpenTable) -> InstantTime | None:
     writes = [one for one in opened.timeline.instants if one.action in WRITE_ACTIONS]
     pending = min((one.requested for one in writes if one.state is not State.COMPLETED), default="")
     return max((one.requested for one in writes if one.requested < pending), default=InstantTime(pending) or None)
+
+
+def uncompacted(opened: OpenTable, settings: Mapping[str, str]) -> InstantTime | None:
+    """The first of the deltacommits that make a compaction due by their number; the last compaction before that.
+
+    Clauses: AR-012.
+    """
+    instants, wanted = opened.timeline.instants, number(settings, "hoodie.compact.inline.max.delta.commits")
+    last = max((one.requested for one in instants if one.action is Action.COMMIT), default=InstantTime(""))
+    since = sorted(one.requested for one in instants if one.action is Action.DELTA_COMMIT and completion(one) > last)
+    counted = setting(settings, "hoodie.compact.inline.trigger.strategy").upper() in ("NUM_COMMITS", "NUM_AND_TIME")
+    found = since[-wanted] if len(since) >= wanted else last or min(since, default=None)
+    return found if counted and opened.configuration.merge_on_read else None
 
 
 def uncleaned(opened: OpenTable) -> InstantTime | None:

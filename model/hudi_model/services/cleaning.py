@@ -54,8 +54,7 @@ def earliest_to_retain(view: View, now: InstantTime, settings: plans.Settings) -
     if policy == "KEEP_LATEST_COMMITS":
         found = done[-number(settings, "hoodie.clean.commits.retained") :][:1]
         pending = min((one.requested for one in writes if one.state < State.COMPLETED), default=now)
-        is_all = found == done[:1]
-        return None if is_all else max((one for one in done if one <= min(*found, pending)), default=None)
+        return None if found == done[:1] else max((one for one in done if one <= min(*found, pending)), default=None)
     if policy == "KEEP_LATEST_BY_HOURS":
         since = instant_of(moment_of(now) - dt.timedelta(hours=number(settings, "hoodie.clean.hours.retained")))
         return min((one for one in done if one >= since), default=None)

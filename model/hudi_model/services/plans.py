@@ -48,16 +48,6 @@ def may_run_beside(service: Action, group: GroupId, pending: AbstractSet[tuple[A
     return not any((action, group) in pending for action in EXPECTATIONS[service].leaves_out)
 
 
-def needs_external_lock(writers: int, planners: int) -> bool:
-    """Whether processes need a lock that all of them see: several writers do, or several that plan services.
-
-    One planner beside one writer needs none: the service opens a slice, the writer logs, readers join the two.
-
-    Clauses: CP-011, CP-012.
-    """
-    return writers > 1 or planners > 1
-
-
 PlanKind = TypeVar("PlanKind", bound=Plan)
 Settings: TypeAlias = Mapping[str, str]
 OPERATIONS = {Action.COMPACTION: "COMPACT", Action.LOG_COMPACTION: "LOG_COMPACT"}
@@ -74,7 +64,7 @@ def view_before(table: Table, requested: InstantTime, readings: Readings) -> Vie
 def request(table: Table, requested: InstantTime, action: Action, plan: Plan) -> Effects:
     """A plan on the timeline: any process may execute it from now on.
 
-    Clauses: CP-002, CL-003, CN-009.
+    Clauses: CP-002, CP-011, CP-012, CL-003, CN-009.
     """
     return (entry(table, requested, action, State.REQUESTED, plan),)
 

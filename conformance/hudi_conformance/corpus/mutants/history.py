@@ -169,6 +169,16 @@ def _archived_past_pending(_: Function) -> Function:
 
 
 @mutant(
+    "archived-before-a-compaction-is-due",
+    "AR-012",
+    "Deltacommits leave that a compaction would count, and the last compaction before them.",
+    "services.archival.uncompacted",
+)
+def _archived_before_a_compaction_is_due(_: Function) -> Function:
+    return lambda _opened, _settings: None
+
+
+@mutant(
     "archived-before-replaced-files-are-gone",
     "AR-007",
     "A replacecommit leaves while the files that it replaced are there.",

@@ -201,6 +201,28 @@ def pending_compaction(case: WritingCase) -> None:
     query_everything(case)
 
 
+@writing("archival/due_compaction", shapes(types=(MOR,)), "AR-012 AR-003 CP-008", "archived-before-a-compaction-is-due")
+def due_compaction(case: WritingCase) -> None:
+    """As many deltacommits stay as make a compaction due, and the last compaction where there are fewer since.
+
+    Given five deltacommits.
+    When archival keeps two, beside compactions that are due after four, or after so many seconds; then a compaction of
+    them, three more deltacommits, and archival again.
+    Then four stay, then two where no compaction counts them; afterwards the compaction stays and those since.
+    """
+    rewritten(case)
+    four = {**COUNTING_VERSIONS, "hoodie.compact.inline.max.delta.commits": "4"}
+    case.service("archive", four)
+    query_everything(case)
+    case.service("archive", {**four, "hoodie.compact.inline.trigger.strategy": "TIME_ELAPSED"})
+    case.timeline()
+    case.run("compaction", COMPACTION_DUE)
+    for ts in (60, 70, 80):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", four)
+    query_everything(case)
+
+
 @writing("archival/pending_clustering", REWRITTEN, "AR-005", "archived-past-pending")
 def pending_clustering(case: WritingCase) -> None:
     """Archival does not go past a clustering that waits.
