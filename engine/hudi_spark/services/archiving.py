@@ -247,7 +247,7 @@ def _for_compaction(configuration: TableConfiguration, timeline: Timeline, optio
     compactions = timeline.completed("commit")
     last = compactions[-1].requested if compactions else ""
     after = [one.requested for one in timeline.instants if one.action == "deltacommit" and _is_after(one, last)]
-    wanted = options.number("hoodie.compact.inline.max.delta.commits")
+    wanted = max(1, options.number("hoodie.compact.inline.max.delta.commits"))
     if len(after) < wanted:
         return last or min(after, default=None)
     return sorted(after)[len(after) - wanted]

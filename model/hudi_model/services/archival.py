@@ -153,7 +153,7 @@ def uncompacted(opened: OpenTable, settings: Mapping[str, str]) -> InstantTime |
 
     Clauses: AR-012.
     """
-    instants, wanted = opened.timeline.instants, number(settings, "hoodie.compact.inline.max.delta.commits")
+    instants, wanted = opened.timeline.instants, max(1, number(settings, "hoodie.compact.inline.max.delta.commits"))
     last = max((one.requested for one in instants if one.action is Action.COMMIT), default=InstantTime(""))
     since = sorted(one.requested for one in instants if one.action is Action.DELTA_COMMIT and completion(one) > last)
     counted = setting(settings, "hoodie.compact.inline.trigger.strategy").upper() in ("NUM_COMMITS", "NUM_AND_TIME")

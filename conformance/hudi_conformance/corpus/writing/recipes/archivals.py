@@ -207,8 +207,9 @@ def due_compaction(case: WritingCase) -> None:
 
     Given five deltacommits.
     When archival keeps two, beside compactions that are due after four, or after so many seconds; then a compaction of
-    them, three more deltacommits, and archival again.
-    Then four stay, then two where no compaction counts them; afterwards the compaction stays and those since.
+    them, three more deltacommits, archival again, and once beside compactions that are always due.
+    Then four stay, then two where no compaction counts them; afterwards the compaction stays and those since, and at
+    last two of them.
     """
     rewritten(case)
     four = {**COUNTING_VERSIONS, "hoodie.compact.inline.max.delta.commits": "4"}
@@ -221,6 +222,8 @@ def due_compaction(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", four)
     query_everything(case)
+    case.service("archive", {**four, "hoodie.compact.inline.max.delta.commits": "0"})
+    case.timeline()
 
 
 @writing("archival/pending_clustering", REWRITTEN, "AR-005", "archived-past-pending")
