@@ -1,7 +1,7 @@
 """A sequence of writes as a value: the table's shape, and the steps; written down as JSON, repeated from it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -38,8 +38,9 @@ VERSION_CHANGES = ("upgrade", "downgrade")
 class TableShape:
     """What a table is made with, and the settings that go with every write.
 
-    `columns`: name and logical type of each. `record_key`, `partition_by`, `ordering`: names of columns. `label`: what
-    distinguishes the shape from others of its type and version.
+    `columns`: name and logical type of each. `record_key`, `partition_by`, `ordering`: names of columns. `required`:
+    columns that may not be null; the schema of a table that has some states null last in the others, without a default.
+    `label`: what distinguishes the shape from others of its type and version.
     """
 
     version: int
@@ -51,6 +52,7 @@ class TableShape:
     properties: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, str] = field(default_factory=dict)
     columns: Columns = COLUMNS
+    required: tuple[str, ...] = ()
     label: str = ""
 
     @property
@@ -76,7 +78,7 @@ class TableShape:
         """The parameters of `create_table`; `schema` in place of that of the columns."""
         made = {
             "name": _TABLE,
-            "schema": json.dumps(schema or avro_of(self.columns)),
+            "schema": json.dumps(_requiring(schema or avro_of(self.columns), self.required)),
             "table_type": self.table_type,
             "table_version": self.version,
             "record_key": list(self.record_key),
@@ -160,11 +162,21 @@ class WriteCase:
     def from_json(cls, text: str) -> "WriteCase":
         """The case that `to_json` wrote down."""
         entry = json.loads(text)
-        lists = ("record_key", "partition_by", "ordering")
+        lists = ("record_key", "partition_by", "ordering", "required")
         shape: dict[str, Any] = {key: tuple(one) if key in lists else one for key, one in entry["shape"].items()}
         if "columns" in shape:
             shape["columns"] = _pairs(shape["columns"])
         return cls(TableShape(**shape), tuple(_step(one) for one in entry["steps"]))
+
+
+def _requiring(schema: Mapping[str, Any], required: Collection[str]) -> Mapping[str, Any]:
+    """The schema with these columns required and null last in the others; as it is where none is required."""
+    return {**schema, "fields": [_stated(one, required) for one in schema["fields"]]} if required else schema
+
+
+def _stated(field: Mapping[str, Any], required: Collection[str]) -> dict[str, Any]:
+    _, kind = field["type"]
+    return {"name": field["name"], "type": kind if field["name"] in required else [kind, "null"]}
 
 
 def avro_of(columns: Columns) -> dict[str, Any]:

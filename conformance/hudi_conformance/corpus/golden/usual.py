@@ -58,6 +58,32 @@ def no_columns(table: QueryBuilder, kills: str = "projection-ignored") -> None:
     table.query("read_snapshot", "no-columns", then, "RD-012", kills, columns=[])
 
 
+def counted_range(table: QueryBuilder, begin: str, end: str | None = None, kills: str = "range-begin-ignored") -> None:
+    """The rows of a range, of which no column is requested."""
+    until = {} if end is None else {"end": end}
+    then = "where no column is requested of a range there are as many rows as changed in it"
+    table.query(
+        "read_incremental", "incremental-no-columns", then, "IN-001 RD-012", kills, begin=begin, **until, columns=[]
+    )
+
+
+def past_in_part(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
+    """Some columns of some rows as of the moment before the newest commit was requested, and no column of all."""
+    instant = table.after(len(table.commits) - 2)
+    then = "a filter and columns of the past see its rows as merging left them, whatever they leave out"
+    part = {"filter": ["ts", "<", 200], "columns": ["note", "id"]}
+    table.query("read_as_of", "as-of-in-part", then, "RD-010 RD-012", kills, instant=instant, **part)
+    then = "where no column of the past is requested there are as many rows as there were"
+    table.query("read_as_of", "as-of-no-columns", then, "RD-010 RD-012", kills, instant=instant, columns=[])
+
+
+def base_files_in_part(table: WrittenTable, kills: str = "optimized-reads-logs") -> None:
+    """Some columns of some rows of base files, with the table's own."""
+    then = "a filter and columns of base files see their rows, whatever logs hold"
+    part = {"filter": ["ts", "<", 200], "columns": ["note", "id"], "meta_columns": True}
+    table.query("read_optimized", "read-optimized-in-part", then, "RD-009 RD-012 MF-002", kills, **part)
+
+
 def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
     """As of the moment before the second commit was requested."""
     then = "of all commits only the first is there"

@@ -2,7 +2,9 @@
 
 from hudi_conformance.corpus.golden.questions import WrittenTable
 from hudi_conformance.corpus.golden.usual import (
+    base_files_in_part,
     base_files_only,
+    counted_range,
     description,
     exact_request,
     file_slices,
@@ -10,6 +12,7 @@ from hudi_conformance.corpus.golden.usual import (
     first_commit,
     last_but_one,
     meta_fields,
+    past_in_part,
     since_first,
     some_columns,
     timeline,
@@ -52,6 +55,8 @@ def query_cow_late_data(table: WrittenTable) -> None:
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
+    past_in_part(table)
+    counted_range(table, table.after(0))
 
 
 @kept(
@@ -114,6 +119,9 @@ def query_event_time(table: WrittenTable) -> None:
     up_to_last_but_one(table, "range-begin-ignored")
     if table.version == 8:
         since_first(table)
+    past_in_part(table)
+    base_files_in_part(table)
+    counted_range(table, table.after(0))
 
 
 def query_event_time_by_1_1(table: WrittenTable) -> None:

@@ -53,6 +53,14 @@ def shapes(
     return tuple(TableShape(version, kind, configs=configs, **usual) for version in versions for kind in types)
 
 
+def requiring(
+    versions: Iterable[int] = (6, 9), types: Iterable[str] = (COW, MOR), *, ordering: bool = True, **traits: Any
+) -> tuple[TableShape, ...]:
+    """Tables whose key and partition fields may not be null, nor, by default, their ordering field."""
+    required = ("id", "city", "ts") if ordering else ("id", "city")
+    return shapes(versions, types, required=required, label="required", **traits)
+
+
 def short_name(shape: TableShape) -> str:
     """Label, type and version, as names of cases end."""
     return "_".join(filter(None, (shape.label, _SHORT[shape.table_type], f"v{shape.version}")))

@@ -39,13 +39,16 @@ def never_archived(table: GoldenTable) -> None:
 
 @golden("v9/mor_empty_commit", "A commit that wrote nothing", merge_on_read(9))
 def empty_commit(table: GoldenTable) -> None:
-    """Writes without a single file, the last of them without a schema."""
+    """Writes without a single file, the last of them without a schema, or with an empty text in its place."""
     table.insert(second(1), fleet(10))
     nothing = CommitMetadata("UPSERT", False, (), frozenset(), None, {})
-    for number, schema in ((2, RIDES), (3, None)):
+    for number, schema, extra in ((2, RIDES, {}), (3, None, {}), (4, None, {"schema": ""})):
         table.begin(Action.DELTA_COMMIT, second(number))
-        table.complete(Action.DELTA_COMMIT, second(number), replace(nothing, schema=schema))
+        table.complete(Action.DELTA_COMMIT, second(number), replace(nothing, schema=schema, extra=extra))
     table.snapshot("snapshot", "rows and columns are as before", "DM-003 TL-015", "newest-commit-has-the-schema")
+    table.incremental(
+        second(1.5), None, "incremental-of-nothing", "nothing came", "IN-001 DM-003", "range-begin-ignored"
+    )
 
 
 @golden("v6/mor_strange_commits", "Files named like commits below .hoodie", merge_on_read(6))

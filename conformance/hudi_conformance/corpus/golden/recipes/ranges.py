@@ -6,6 +6,7 @@ from hudi_model.time import InstantTime
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import fleet, rides, second
+from hudi_conformance.corpus.golden.usual import counted_range
 
 _FEATURES = ("incremental",)
 _NUMBERS = "instants-as-numbers"
@@ -85,6 +86,7 @@ def ranges(table: GoldenTable) -> None:
         "0", at[4], "from-the-beginning", "all rows as of the end", "IN-002 IN-003", "range-end-exclusive"
     )
     table.incremental("earliest", None, "all", "the whole table", "IN-002", "pending-slice-not-joined")
+    counted_range(table, at[1], at[3], "incremental-unmerged projection-ignored")
     table.incremental(second(20), second(3), "end-before-begin", "nothing", "IN-002", "range-begin-ignored")
     table.incremental("tomorrow", None, "no-instant", "words are no instants", "IN-002 TM-001", "bounds-are-any-text")
 

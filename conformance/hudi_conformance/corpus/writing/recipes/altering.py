@@ -136,7 +136,8 @@ def dropped_and_added(case: WritingCase) -> None:
 
 
 _NUMBERS: Final = ("seats", "int32"), ("share", "float32"), ("number", "string")
-_SEATS: Final = _schema(*_columns(), *_NUMBERS, ("grams", "float64"), ("tons", "float32"), ("since", "string"))
+_MORE: Final = ("grams", "float64"), ("tons", "float32"), ("since", "string"), ("metres", "int64")
+_SEATS: Final = _schema(*_columns(), *_NUMBERS, *_MORE)
 # Java writes no exponent from a thousandth to below ten millions, and two digits at least.
 _GRAMS: Final = (9999999.0, 1e7, 0.001, 0.0009, -123456.75, 1.5e300, -1e-10, 5e-324, -0.0, None)
 _TONS: Final = (1e7, 9999999.0, 0.0009, 0.001, 0.1, -3e38, 2.0**-149, 1e-40, None, 0.0)
@@ -146,8 +147,9 @@ _TONS: Final = (1e7, 9999999.0, 0.0009, 0.001, 0.1, -3e38, 2.0**-149, 1e-40, Non
 def retyped(case: WritingCase) -> None:
     """A column gets a type that holds its values, and no narrower one.
 
-    Given rides with short integers, floats and texts, some of them updated; among the floats are the greatest and least
-    that have no exponent as text, and the least of all; among the texts days whose months have one digit.
+    Given rides with short integers, longs, floats and texts, some of them updated; among the longs is one that no
+    double is, among the floats the greatest and least that have no exponent as text, and the least of all; among the
+    texts days whose months have one digit.
     When these become longs, doubles, texts, decimals and days, one of them under another name, decimals get more
     digits, and updates bring what only those hold; then a long is to be short.
     Then what was there has the types and names of now, as Java converts it, and the last change is refused.
@@ -157,26 +159,26 @@ def retyped(case: WritingCase) -> None:
     weights = enumerate(zip(_GRAMS, _TONS, strict=True))
     weighed = [ride(f"r2{place}", 1, grams=grams, tons=tons, share=tons) for place, (grams, tons) in weights]
     rides = [
-        ride("r01", 1, seats=4, share=0.1, number="1.25", since="2024-2-8"),
-        ride("r02", 1, number="2.345", since="2024-12-1"),
+        ride("r01", 1, seats=4, share=0.1, number="1.25", since="2024-2-8", metres=2**53 + 1),
+        ride("r02", 1, number="2.345", since="2024-12-1", metres=2**53 + 1),
         ride("r03", 1, number="-0.005"),
-        ride("r11", 1, seats=None, number="7", since="2024-02-28"),
+        ride("r11", 1, seats=None, number="7", since="2024-02-28", metres=-7),
     ]
     case.write("insert", [*rides, *weighed])
     again = [{**row, "ts": 2} for row in weighed[::2]]
     first = case.write("upsert", [ride("r11", 2, seats=7, share=-0.0, number="2.5", since="2023-1-31"), *again])
     wider = {"seats": "long", "share": "double", "number": "decimal(9, 2)", "grams": "string", "tons": "string"}
-    wider |= {"since": "date", "fare": "decimal(20, 4)"}
+    wider |= {"since": "date", "fare": "decimal(20, 4)", "metres": "double"}
     retypings = ({"change": "type", "column": name, "type": kind} for name, kind in wider.items())
     change = _altered(case, *retypings, {"change": "rename", "column": "share", "to": "part"})
     case.state()
     case.info()
     _altered(case, {"change": "type", "column": "seats", "type": "int"}, reject=_REFUSED)
     numbers = ("seats", "int64"), ("part", "float64"), ("number", "decimal(9,2)")
-    texts = ("grams", "string"), ("tons", "string"), ("since", "date")
+    others = ("grams", "string"), ("tons", "string"), ("since", "date"), ("metres", "float64")
     columns = ((name, "decimal(20,4)" if name == "fare" else kind) for name, kind in _columns())
-    types = _schema(*columns, *numbers, *texts)
-    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None, grams="light")], schema=types)
+    types = _schema(*columns, *numbers, *others)
+    case.write("upsert", [ride("r01", 3, seats=2**40, part=0.25, number=None, grams="light", metres=0.5)], schema=types)
     if case.is_mor:
         case.run("compaction", COMPACTION_DUE)
     case.state()

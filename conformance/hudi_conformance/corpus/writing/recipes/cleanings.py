@@ -10,7 +10,7 @@ from hudi_conformance.corpus.table_shapes import TableShape
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, requiring, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
@@ -384,6 +384,7 @@ def _feeds(*versions: int, kind: str, label: str = "", **properties: str) -> tup
         *_feeds(6, kind=COW, label="keys", supplemental_logging_mode="OP_KEY_ONLY"),
         *_feeds(9, kind=COW, label="before", supplemental_logging_mode="DATA_BEFORE"),
         *_feeds(6, 8, 9, kind=MOR),
+        *requiring((9,), properties={"hoodie.table.cdc.enabled": "true"}),
     ),
     "CD-002 CD-004 CD-005 CD-006 CD-007 RD-014",
     "deleted-rows-unreported",
@@ -398,7 +399,7 @@ def change_feed(case: WritingCase) -> None:
     Then each write changed what the next read of the table shows, the service nothing, and after the clean the changes
     since the first write are refused, and those of the last answered.
     """
-    if not case.shape.label:
+    if case.shape.label in {"", "required"}:
         case.schema = only(RIDES, ("id", "city", "ts", "rider", "paid", "ratio"))
     case.schema = Schema((*case.schema.fields, Field(_MARK, "boolean")))
     case.create()

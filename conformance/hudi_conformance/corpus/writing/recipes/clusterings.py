@@ -118,25 +118,30 @@ def sorted_rows(case: WritingCase) -> None:
 
 @writing(
     "clustering/along_a_curve",
-    (*shapes((6, 9), label="zorder"), *shapes((9,), label="hilbert")),
+    (*shapes((6, 9), label="zorder"), *shapes((9,), label="hilbert"), *shapes((9,), (COW,), label="zorder_sampled")),
     "CL-010 CL-004 CL-006",
     "clustering-replaces-nothing",
 )
 def along_a_curve(case: WritingCase) -> None:
     """Rows that are clustered along a curve through several columns are the same rows.
 
-    Given cities with two file groups each, updates, and rides without a fare or a day.
-    When a clustering by rider, fare, day and ratio along the curve is carried out, and rides are then changed.
+    Given cities with two file groups each, updates, and rides without a fare or a day; or a city of one ride, too.
+    When a clustering by rider, fare, day and ratio along the curve, or along that through the places of values in a
+    sample, is carried out, and rides are then changed.
     Then no row is lost, and each key is found where it is now.
     """
     written(case)
     case.write("upsert", [ride("r02", 30, fare=None), ride("r03", 30, day=None), ride("r13", 30, ratio=None)])
+    curve, _, sampled = case.shape.label.partition("_")
+    if sampled:
+        case.write("insert", [ride("r31", 30, city="rome")])
     case.run(
         "clustering",
         {
             **DUE,
             "hoodie.clustering.plan.strategy.sort.columns": "rider,fare,day,ratio",
-            "hoodie.layout.optimize.strategy": "z-order" if case.shape.label == "zorder" else "hilbert",
+            "hoodie.layout.optimize.strategy": "z-order" if curve == "zorder" else "hilbert",
+            **({"hoodie.layout.optimize.curve.build.method": "SAMPLE"} if sampled else {}),
         },
     )
     case.state()

@@ -5,7 +5,7 @@ from typing import Final
 
 from hudi_conformance.corpus.golden.rides import KEYS, fleet, ride, rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import AND_DRAFT, COW, MOR, OPTIMISTIC, SHARED_LOCK, requiring, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -30,7 +30,7 @@ def logged(case: WritingCase) -> tuple[Done, Done]:
 
 @writing(
     "compaction/result",
-    shapes(AND_DRAFT, (MOR,)),
+    (*shapes(AND_DRAFT, (MOR,)), *requiring((9,), (MOR,), ordering=False)),
     "CP-001 CP-004 CP-006",
     "compaction-reads-logs-only plan-takes-one-slice compaction-dates-its-files-late",
 )

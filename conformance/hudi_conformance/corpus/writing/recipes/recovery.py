@@ -94,11 +94,12 @@ def failed_first_of_a_bucket(case: WritingCase) -> None:
 
 @writing("recovery/failed_beside_live", _FEW, "RB-006 RB-009", "rollback-is-no-action")
 def failed_beside_live(case: WritingCase) -> None:
-    """A rollback touches no files of other writes.
+    """A rollback touches nothing of other writes.
 
     Given a writer that died after its files, and another that has changed another city since.
-    When the failed write is rolled back.
-    Then what the other wrote stands.
+    When the failed write is rolled back; then one more dies while a third process is at work on the other city, is
+    rolled back, too, failed writes are looked for, and the third process commits.
+    Then what the others wrote stands.
     """
     with_rides(case)
     failed = case.begin("failed", "upsert", rides(30, ("r01", "r03")), process=2)
@@ -106,6 +107,15 @@ def failed_beside_live(case: WritingCase) -> None:
     case.end_process(2)
     case.write("upsert", rides(20, ("r11", "r12")))
     case.service("rollback", instant=failed.requested)
+    case.state()
+    case.begin("slow", "upsert", [ride("r11", 30, rider="slow")], process=3)
+    case.stage("slow")
+    failed = case.begin("failed again", "upsert", rides(40, ("r01", "r03")), process=2)
+    case.stage("failed again")
+    case.end_process(2)
+    case.service("rollback", instant=failed.requested)
+    case.service("rollback")
+    case.commit("slow")
     case.state()
 
 

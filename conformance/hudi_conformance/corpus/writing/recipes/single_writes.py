@@ -9,7 +9,7 @@ from hudi_conformance.corpus.golden.rides import RIDES, Row, ride, rides
 from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, VERSIONS, shapes
+from hudi_conformance.corpus.writing.shapes import ALONE, AND_DRAFT, COW, MOR, VERSIONS, requiring, shapes
 from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
 
 _FIRST = ("r01", "r02", "r11", "año-15")
@@ -38,14 +38,15 @@ _WIDE: Final = Schema((*RIDES.fields, *(Field(f"reading_{number}", "int64") for 
 
 @writing(
     "single/upsert",
-    (*shapes(AND_DRAFT), *_NAMED, *shapes((9,), label="wide")),
+    (*shapes(AND_DRAFT), *_NAMED, *shapes((9,), label="wide"), *requiring((6, 9))),
     "OW-014 OW-003",
     "tagging-sees-nothing",
 )
 def upsert(case: WritingCase) -> None:
     """An upsert changes rows that are there and adds those that are not.
 
-    Given rides of two cities, also in tables whose first keys name their one field, and in some of 129 columns.
+    Given rides of two cities, also in tables whose first keys name their one field, in some whose key, partition and
+    ordering fields may not be null, and in some of 129 columns.
     When an upsert brings a newer version of one ride, an older version of another, and a new one.
     Then the newer version and the new ride stand, and the older version has lost.
     """
@@ -137,13 +138,28 @@ def bulk_insert(case: WritingCase) -> None:
 
 
 @writing("single/delete", shapes(AND_DRAFT), "OW-013 OW-003", "tagging-sees-nothing")
+@writing(
+    "single/delete_v9",
+    shapes((9,), (MOR,), label="after_nothing"),
+    "OW-013 OW-003 DM-003",
+    "tagging-sees-nothing",
+    begins_with="v9/mor_empty_commit",
+)
 def delete(case: WritingCase) -> None:
     """A delete removes keys whatever their ordering values.
 
-    Given rides of two cities.
-    When a delete names two of them, one with an older ordering value, and a key that is not there.
+    Given rides of two cities; in one table newer writes have brought nothing and state no schema, or an empty text.
+    When a delete names two of them, one with an older ordering value, and a key that is not there; in that table by
+    their keys alone, and again.
     Then the two are gone, and the unknown key has left no trace.
     """
+    if case.shape.label:
+        keys = only(RIDES, ("id", "city"))
+        case.write("delete", rides(None, ("r01", "r11", "nobody")), schema=keys)
+        case.write("delete", rides(None, ("r01", "r12")), schema=keys)
+        case.state()
+        case.shows("OW-016", "delete-writes-nothing")
+        return
     first = with_rides(case)
     case.write("delete", [ride("r01", 20), ride("r11", 5), ride("r04", 20)])
     case.state()
@@ -225,18 +241,22 @@ def delete_partition(case: WritingCase) -> None:
 
 
 @writing(
-    "single/delete_partition_partly_there", shapes(versions=(6, 9)), "OW-018", "missing-partitions-stop-a-deletion"
+    "single/delete_partition_partly_there",
+    (*shapes(versions=(6, 9)), *shapes((9,), partition_by=("city", "rider"), label="nested")),
+    "OW-018",
+    "missing-partitions-stop-a-deletion",
 )
 def delete_partition_partly_there(case: WritingCase) -> None:
     """A deletion of partitions of which one is not there deletes the others, and names it.
 
     Given rides of two cities, and of two others whose names begin like one of these, or are the beginning of it.
-    When that city and one without rides are deleted.
-    Then the other cities are as they were, the action stands, and a warning names the city without rides.
+    When that city and one without rides are deleted; or a rider of the city, and the folder of all riders of another.
+    Then the other cities are as they were, the action stands, and a warning names what is no partition.
     """
     with_rides(case)
     case.write("insert", [ride("r21@lima-norte", 10), ride("r31@lim", 10)])
-    case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
+    deleted = ["lima/rider 5", "oslo"] if case.shape.label else ["lima", "quito"]
+    case.write("delete_partition", partitions=deleted, warns="OW-018")
     case.state()
 
 

@@ -8,7 +8,7 @@ from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERIN
 from hudi_conformance.corpus.writing.recipes.rollbacks import IMPATIENT, NEVER, abandoned
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
-from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, requiring, shapes
 from hudi_conformance.corpus.writing.steps import Configs, WritingCase
 
 _NOW = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -47,7 +47,10 @@ def _moved(case: WritingCase, service: str, version: int) -> None:
 
 
 @writing(
-    "versions/six_to_nine", shapes(versions=(6,)), "VR-004 VR-006 DM-002 OW-003", "version-stays tagging-sees-nothing"
+    "versions/six_to_nine",
+    (*shapes(versions=(6,)), *requiring((6,), (MOR,))),
+    "VR-004 VR-006 DM-002 OW-003",
+    "version-stays tagging-sees-nothing",
 )
 def six_to_nine(case: WritingCase) -> None:
     """A table of version 6 becomes one of version 9.
