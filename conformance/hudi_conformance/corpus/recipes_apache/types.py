@@ -29,6 +29,25 @@ _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 
 
 _READ = "values come back in their logical types"
+_UNLIKE = ["or", ["flag", "!=", True], ["not", ["flag", "=", True]], ["not", ["flag", "in", [True]]]]
+_EITHER = ["or", ["flag", "=", True], ["region", "=", REGIONS[0]]]
+_NOT_BOTH = ["not", ["and", ["flag", "=", True], ["region", "=", REGIONS[1]]]]
+_FILTERS = {
+    "null-is-unknown": (_UNLIKE, "null is neither like nor unlike a value, nor in a list or out of it"),
+    "null-beside-a-known": (
+        ["and", _EITHER, _NOT_BOTH],
+        "what one part decides does not depend on a null in another",
+    ),
+    "whole-numbers": (
+        ["and", ["measure", "!=", 0], ["ratio", ">=", 1]],
+        "a whole number compares with floats, and not-a-number is unlike it",
+    ),
+}
+
+
+def _query_filters(table: WrittenTable) -> None:
+    for name, (form, then) in _FILTERS.items():
+        table.snapshot(name, then, "RD-012", "filter-ignored", filter=form)
 
 
 def query_mor_all_types(table: WrittenTable) -> None:
@@ -45,6 +64,7 @@ def query_mor_all_types(table: WrittenTable) -> None:
         description(table, "DM-003", "mode-always-commit-time")
     meta_fields(table)
     no_columns(table)
+    _query_filters(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
 
@@ -56,6 +76,7 @@ def query_cow_all_types(table: WrittenTable) -> None:
     description(table, "DM-003", "mode-always-commit-time")
     meta_fields(table)
     no_columns(table)
+    _query_filters(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
 

@@ -268,6 +268,18 @@ def query_ends(table: GoldenTable) -> None:
     )
 
 
+def query_unbounded(table: GoldenTable) -> None:
+    """A filter for what bounds of numbers leave out."""
+    skipping(
+        table,
+        "not-a-number",
+        ["not", ["ratio", "<=", 1000.0]],
+        "not-a-number is beyond no bound, and not within it",
+        "IX-053 MT-023",
+        "filter-ignored",
+    )
+
+
 def _add_queries(table: GoldenTable) -> None:
     lived(table)
     query_ranges(table)
@@ -297,6 +309,7 @@ def indexed(table: GoldenTable) -> None:
     if table.version > 8:
         query_ends(table)
         query_past(table)
+        query_unbounded(table)
 
 
 @golden(
@@ -310,3 +323,8 @@ def indexed(table: GoldenTable) -> None:
 def indexed_cow(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
     _add_queries(table)
+    if table.version > 8:
+        query_unbounded(table)
+        then = "bounds of partitions are those of the newest rows"
+        fare, kills = ["fare", "=", "0.00"], "as-of-reads-everything"
+        skipping(table, "as-of-changed", fare, then, "RD-010 MT-014", kills, "read_as_of", instant=second(1.7))

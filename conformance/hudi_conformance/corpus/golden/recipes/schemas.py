@@ -83,6 +83,13 @@ def all_types(table: GoldenTable) -> None:
         ],
     )
     then = "values come back in their logical types"
+    table.snapshot(
+        "finer-moment",
+        "a moment finer than the column's unit is after the one that the column holds",
+        "RD-012 DM-004",
+        "filter-ignored",
+        filter=["and", ["seen_ms", "<", "1973-04-15T00:00:00.003001Z"], ["double", "!=", 1]],
+    )
     if table.layout.merge_on_read:
         table.damage(
             block_types.under_another_name(data_path(written.log_files[0]), "v9_mor_all_types", "written_by_flink")
@@ -216,6 +223,13 @@ def virtual_keys(table: GoldenTable) -> None:
             "RD-012 MG-003 DM-002",
             "event-time-ignores-ordering",
             filter=["rider", "in", ["beaten", "late"]],
+        )
+        table.optimized(
+            "optimized-keys",
+            "keys are sought in files without bloom filters, too",
+            "BF-003 RD-012",
+            "filter-ignored",
+            filter=["id", "in", ["r01", "r03", "fähre-05"]],
         )
 
 

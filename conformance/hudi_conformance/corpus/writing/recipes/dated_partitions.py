@@ -163,10 +163,10 @@ def of_rows_that_complete(case: WritingCase) -> None:
 
 _HOUR: Final = 3_600_000
 _NUMBERS: Final[dict[str, tuple[dict[str, str], int, int]]] = {
-    "seconds": ({"type": "UNIX_TIMESTAMP"}, 1, 1000),
-    "microseconds": ({"type": "EPOCHMICROSECONDS"}, 1000, 1),
+    "seconds": ({"timestamp.type": "UNIX_TIMESTAMP"}, 1, 1000),
+    "microseconds": ({"timestamp.type": "EPOCHMICROSECONDS"}, 1000, 1),
     **{
-        f"scalar_{unit.lower()}": ({"type": "SCALAR", "scalar.time.unit": unit}, times, parts)
+        f"scalar_{unit.lower()}": ({"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": unit}, times, parts)
         for unit, times, parts in (
             ("HOURS", 1, _HOUR),
             ("MINUTES", 1, 60_000),
@@ -177,6 +177,22 @@ _NUMBERS: Final[dict[str, tuple[dict[str, str], int, int]]] = {
     },
 }
 """What numbers count by label, as settings of the generator have it; how they are made of milliseconds."""
+_FOLDERS: Final = {
+    "years": {"output.dateformat": "yyyy"},
+    "months": {"output.dateformat": "yyyy'm'MM"},
+    "days_of_any_year": {"output.dateformat": "MM-dd"},
+    "hours_of_another_zone": {"output.timezone": "Asia/Kolkata"},
+}
+"""How folders of milliseconds are written by label."""
+_MOMENTS: Final = {
+    "leap": (19_782 * 24 + 1) * _HOUR,
+    "first": 0,
+    "later": 5 * _HOUR,
+    "earlier": -3 * _HOUR,
+    "end_of_january": 19_754 * 24 * _HOUR - 1,
+    "end_of_leap_year": 20_089 * 24 * _HOUR - 1,
+}
+"""In milliseconds."""
 
 
 _BY_CITY_AND_NUMBER: Final = {
@@ -186,8 +202,8 @@ _BY_CITY_AND_NUMBER: Final = {
 }
 
 
-def _counted(label: str) -> Any:
-    stated = {f"hoodie.keygen.timebased.timestamp.{name}": text for name, text in _NUMBERS[label][0].items()}
+def _counted(label: str, settings: dict[str, str]) -> Any:
+    stated = {f"hoodie.keygen.timebased.{name}": text for name, text in settings.items()}
     properties = {**_MILLISECONDS, **_GENERATOR, **stated}
     return shapes(
         (9,),
@@ -202,29 +218,31 @@ def _counted(label: str) -> Any:
 
 @writing(
     "dated_partitions/of_numbers",
-    [shape for label in _NUMBERS for shape in _counted(label)],
+    [shape for label, (settings, _, _) in _NUMBERS.items() for shape in _counted(label, settings)],
     "DM-033 SL-020 OW-020",
     "every-number-counts-milliseconds",
 )
 def of_numbers(case: WritingCase) -> None:
-    """Numbers of any unit since 1970 lie in the folder of their hour.
+    """Numbers of any unit since 1970 lie in the folder of their hour, day, month or year.
 
-    Given a table that is partitioned by a number, by a generator whose settings state the unit; another by a city, too,
-    where the folders of days have names of digits.
+    Given a table that is partitioned by a number, by a generator whose settings state the unit, or how folders are
+    written; another by a city, too, where the folders of days have names of digits.
     When rides of hours after and before 1970 are inserted, and some are changed.
-    Then each is in the folder of its hour, once, keeps its number, and is found by it.
+    Then each is in its folder, once, keeps its number, and is found by it: also the last of a month and of a year, and
+    the last number before 1970, which finer than a millisecond lies with the first.
     """
     _, times, parts = _NUMBERS.get(case.shape.label, ({}, 1, 1))
-    moments = {"leap": 19_782 * 24 + 1, "first": 0, "later": 5, "earlier": -3}
+    numbers = {**{key: moment * times // parts for key, moment in _MOMENTS.items()}, "last_before": -1}
     case.create()
     for fare_of in (10, 20):
-        keys = [key for key in moments if fare_of == 10 or key != "first"]
-        rows = [{**ride(key, fare_of), "ts": moments[key] * _HOUR * times // parts} for key in keys]
-        case.write("upsert", rows)
+        keys = [key for key in numbers if fare_of == 10 or key != "first"]
+        case.write("upsert", [{**ride(key, fare_of), "ts": numbers[key]} for key in keys])
         case.snapshot()
     case.slices()
-    for form in _around(moments["leap"] * _HOUR * times // parts):
+    for form in _around(numbers["leap"]):
         case.filtered(form)
+    for key in ("end_of_january", "end_of_leap_year", "last_before", "first"):
+        case.filtered(["ts", "=", numbers[key]])
 
 
 writing(
@@ -240,6 +258,12 @@ writing(
     ),
     "DM-033 DM-031 SL-020 OW-020",
     "partitions-filtered-by-folder tagging-sees-nothing",
+)(of_numbers)
+writing(
+    "dated_partitions/of_numbers",
+    [shape for label, settings in _FOLDERS.items() for shape in _counted(label, settings)],
+    "DM-033 SL-020 OW-020",
+    "tagging-sees-nothing",
 )(of_numbers)
 
 

@@ -514,8 +514,8 @@ def upsert_of_composite_keys(case: WritingCase) -> None:
     Given rides whose keys are id and rider; in two tables a record index knows them, in one for each partition.
     When an upsert brings one pair that is there, and one that shares the id alone, and a delete one of each.
     Then the first is an update, and the second a new ride; afterwards the pair of the delete is gone, and no other.
-    Filters that pin both find the pairs that are left. A key with which another one begins is new, and goes to
-    a new file group.
+    Filters that pin both find the pairs that are left, as do those that name several or one part alone. A key with
+    which another one begins is new, and goes to a new file group.
     """
     case.create()
     case.write("insert", [ride("r01", 10, rider="ann"), ride("r11", 10, rider="bob")])
@@ -526,6 +526,11 @@ def upsert_of_composite_keys(case: WritingCase) -> None:
     case.snapshot()
     for key, rider in (("r01", "ann"), ("r11", "bob"), ("r11", "cid")):
         case.filtered(["and", ["id", "=", key], ["rider", "=", rider]])
+    either = [["and", ["id", "=", key], ["rider", "=", rider]] for key, rider in (("r01", "ann"), ("r11", "cid"))]
+    case.filtered(["or", *either])
+    case.filtered(["id", "=", "r11"])
+    for pinned in (["id", "in", ["r01", "r11"]], ["id", "!=", "r01"], [["fn", "upper", "id"], "=", "R11"]):
+        case.filtered(["and", pinned, ["rider", "in", ["ann", "cid"]]])
     if case.shape.label:
         case.write("upsert", [ride("r01", 40, rider="an")])
         case.snapshot()
