@@ -246,7 +246,7 @@ def read_changes(
 
     """
     given = _given(path, storage_options)
-    query = ChangesQuery(given(begin), given(end), commit_time, readings_named(readings), dict(configs or {}))
+    query = ChangesQuery(given(begin), given(end), commit_time, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
 
 

@@ -305,6 +305,7 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     Clauses: DM-003.
 
     """
+    _refuse_no_record(avro)
     record = without_meta_fields(avro)
     with typed_errors():
         try:
@@ -314,6 +315,15 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
             huge = error.reason == FormatReason.LIMIT_EXCEEDED
             hint = "flatten its columns: a level that may be null counts twice" if huge else "correct the column's type"
             raise HudiError(str(error.reason), error.clause, error.message, hint=hint) from error
+
+
+def _refuse_no_record(avro: Any) -> None:
+    """A caller's own schema may be anything."""
+    fields = avro.get("fields") if isinstance(avro, Mapping) else None
+    if not (isinstance(fields, list | tuple) and all(isinstance(one, Mapping) and "name" in one for one in fields)):
+        message = f"the schema {' '.join(repr(avro).split())[:60]} is no Avro record with named fields"
+        hint = 'give an Arrow schema, or {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}]}'
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint=hint)
 
 
 def schema_changes(before: Mapping[str, Any] | None, after: WriterSchema) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from hudi_spark import table_state
 from hudi_spark.concurrency import beating, is_alive, place_of
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, suggested
+from hudi_spark.options import names_given
 from hudi_spark.services.cleaning import Cleaning
 from hudi_spark.services.clustering import Clustering
 from hudi_spark.services.compaction import Compaction
@@ -40,15 +41,15 @@ _NOW: Final = {
 def clustering_configs(sort: str | Sequence[str], layout: str, partitions: str | Sequence[str]) -> dict[str, str]:
     """Columns to sort by, `linear`, `z-order` or `hilbert`, and partitions; what is empty is left to the options."""
     stated = {
-        "hoodie.clustering.plan.strategy.sort.columns": _listed(sort),
+        "hoodie.clustering.plan.strategy.sort.columns": _listed(sort, "sort"),
         "hoodie.layout.optimize.strategy": layout,
-        "hoodie.clustering.plan.strategy.partition.selected": _listed(partitions),
+        "hoodie.clustering.plan.strategy.partition.selected": _listed(partitions, "partitions"),
     }
     return {**_NOW, **{key: value for key, value in stated.items() if value}}
 
 
-def _listed(names: str | Sequence[str] | None) -> str:
-    return names if isinstance(names, str) else ",".join(map(str, names or ()))
+def _listed(names: str | Sequence[str] | None, what: str) -> str:
+    return names if isinstance(names, str) else ",".join(names_given(names or (), what, "PR-022"))
 
 
 def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:
