@@ -42,9 +42,9 @@ from checked_tables import (
     with_byte,
     without_column,
 )
-from hudi_format.log.blocks import HeaderKey, read_blocks
+from hudi_format.log.blocks import BlockType, HeaderKey, read_blocks
 from hudi_format.log.content import data_block, decode_records
-from hudi_spark import check_table, services_arrow
+from hudi_spark import HudiError, check_table, read_arrow, services_arrow
 from written_tables import Written, rows
 
 DAMAGED = Damages()
@@ -251,6 +251,20 @@ def test_rows_of_logs_have_keys(tmp_path: Path):
         ("DM-001", "error", where)
     }
     assert_alike("rows of logs without keys", table)
+
+
+def test_a_block_of_another_type_or_of_another_write_is_reported(tmp_path: Path):
+    """Its rows belong to the log's own write; a query refuses what it would leave out by its type."""
+    table = copied(mor, tmp_path)
+    log = some(table, LOG)
+    where, data, own = str(log.relative_to(table)), log.read_bytes(), log.name.split("_")[1].partition(".")[0]
+    with_byte(log, 21, BlockType.CDC_DATA)
+    assert ("LF-018", "error", where) in {(one.clause, one.severity, one.where) for one in check_table(table)}
+    with pytest.raises(HudiError, match=f"LOG_CONTENT_CORRUPT in .*{log.name} at byte 0: .*change feed.*LF-018"):
+        read_arrow(table)
+    log.write_bytes(data.replace(own.encode(), str(int(own) + 1).encode(), 1))
+    found = {(one.clause, one.severity, one.where) for one in check_table(table)}
+    assert found == {("LF-021", "error", where)}
 
 
 @pytest.mark.parametrize("partitions", [False, True])
