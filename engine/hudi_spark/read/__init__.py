@@ -24,6 +24,7 @@ from hudi_spark.read.tasks import (
     SliceRows,
     SliceTask,
     bytes_to_read,
+    needs_commit_times,
     run_task,
 )
 from hudi_spark.table_state import EARLIEST
@@ -58,6 +59,7 @@ __all__ = [
     "bytes_to_read",
     "is_later",
     "latest_checkpoint",
+    "needs_commit_times",
     "plan_any",
     "plan_query",
     "read_context",

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.errors import SkippedBytes, typed_errors
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
 from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
 from hudi_spark.merge import (
     RECORD_KEY,
@@ -316,12 +316,25 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
     """
     if records is not None and records.positions is not None:
         return _all_base_rows(task, schema)
+    file = task.base_file or ""
 
     def condition(stored: pa.Schema) -> pc.Expression | None:
+        if needs_commit_times(task) and COMMIT_TIME not in stored.names:
+            message = "the file has no commit times, by which a range of time finds its rows"
+            hint = "restore the file from a copy, or read a snapshot"
+            raise HudiError(Reason.BASE_FILE_CORRUPT, "BF-001", message, file, hint=hint)
         return _base_condition(task.context, stored, records)
 
-    file = task.base_file or ""
     return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
+
+
+def needs_commit_times(task: SliceTask) -> bool:
+    """Whether rows are found by their commit times: those of a range of time, or of a filter that names them.
+
+    Clauses: IN-001.
+    """
+    wanted = task.context.row_filter
+    return task.changes is not None or (wanted is not None and COMMIT_TIME in columns_of(wanted))
 
 
 def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:

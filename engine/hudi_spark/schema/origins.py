@@ -26,7 +26,7 @@ from hudi_format.table.internal_schema import (
 from hudi_format.table.table_properties import PROPERTIES_FILE
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, stating_commit
+from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, name_in, stating_commit
 from hudi_spark.schema.key_texts import DEFAULT_PARTITION, path_values, typed_value
 from hudi_spark.table_state import Commit, FileSlice, GroupId, Snapshot, TableConfiguration
 
@@ -132,10 +132,11 @@ def read_base_rows(
         return columns.conform(_stitched(storage, path, schema, external), schema, path, instant)
 
     def choose(stored: pa.Schema) -> Choice:
-        known = frozenset(stored.names)
-        names = [name for name in columns.names(schema, instant) if name in known]
+        found = [name_in(stored.names, name, path, schema.names) for name in columns.names(schema, instant)]
+        names = [name for name in found if name is not None]
+        wanted = condition(columns.as_named_now(stored, schema, instant))
         # Where not one column of the answer is in the file, only its number of rows matters.
-        return names, condition(columns.as_named_now(stored, schema, instant)) if names else None
+        return names, wanted if names else None
 
     return columns.conform(read_chosen(storage, path, choose), schema, path, instant)
 
@@ -165,7 +166,11 @@ def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External
 
 
 def _part(storage: Storage, path: str, names: list[str]) -> pa.Table:
-    return read_chosen(storage, path, lambda stored: ([name for name in names if name in stored.names], None))
+    def choose(stored: pa.Schema) -> Choice:
+        found = [name_in(stored.names, name, path) for name in names]
+        return [name for name in found if name is not None], None
+
+    return read_chosen(storage, path, choose)
 
 
 _LOCAL = "file:"
