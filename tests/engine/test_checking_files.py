@@ -237,6 +237,17 @@ def test_rows_are_checked_by_their_meta_fields(tmp_path: Path, column: str, valu
     assert (clause, severity) in clauses(table, deep=True)
 
 
+def test_a_property_with_two_values_is_reported(tmp_path: Path):
+    """The last holds, as in Java; the same value twice says nothing else than once."""
+    table = copied(cow, tmp_path)
+    file = table / ".hoodie/hoodie.properties"
+    for line in ("hoodie.table.recordkey.fields=ts", "hoodie.table.recordkey.fields=id", "hoodie.table.version=9"):
+        file.write_text(f"{file.read_text()}{line}\n")
+    found = [(one.severity, one.clause, one.where, one.message) for one in check_table(table)]
+    message = "hoodie.table.recordkey.fields is there 3 times, as 'id', 'ts', 'id': the last holds"
+    assert found == [("warning", "PR-001", ".hoodie/hoodie.properties", message)]
+
+
 def test_rows_of_logs_have_keys(tmp_path: Path):
     """A check with rows says so, though no query can be answered."""
     table = copied(mor, tmp_path)

@@ -44,6 +44,12 @@ def _deep(levels: int) -> pa.DataType:
 
 
 BAD = {
+    "a column without a name": (
+        "upsert",
+        rows([1]).append_column("", pa.array([1])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "a text that is not UTF-8": (
         "upsert",
         rows([1]).append_column("name", _NO_TEXT),

@@ -103,7 +103,7 @@ class Write:
 
     def _brought(self, rows: Flow) -> pa.Schema:
         """The columns that rows bring to the table."""
-        return pa.schema([one for one in rows.schema if one.name != self._deletes])
+        return pa.schema([one for one in rows.schema if not self._deletes or one.name != self._deletes])
 
     def skip_if_empty(self, partitions: Sequence[str]) -> Outcome | None:
         """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
