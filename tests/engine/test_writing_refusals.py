@@ -44,6 +44,12 @@ def _deep(levels: int) -> pa.DataType:
 
 
 BAD = {
+    "a column of a name that writes work with": (
+        "upsert",
+        rows([1]).append_column("_tag_deletes", pa.array([True])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "a column without a name": (
         "upsert",
         rows([1]).append_column("", pa.array([1])),

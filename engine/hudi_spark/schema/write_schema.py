@@ -5,7 +5,7 @@ decided     once, before anything is written: columns kept, added, widened, or t
 done        by every task for its own rows: cast, nulls for what is missing, the schema's order
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ from hudi_spark.schema.evolution import EVOLVES, Missing, Reconciling, described
 from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration
 
 _CLAUSE = "DM-004"
+# Tags of rows stand beside their columns.
+_WORKING_PREFIX: Final = "_tag_"
 _FAILURES = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)
 
 
@@ -281,6 +283,7 @@ def writer_schema(
     Clauses: DM-003, DM-004, DM-005.
 
     """
+    refuse_working_names((*incoming.names, *(field["name"] for field in (table or {"fields": ()})["fields"])))
     if table is None:
         return schema_of_avro(avro_of_arrow(incoming, table_name))
     reconciled = options.flag(_RECONCILE)
@@ -293,6 +296,19 @@ def writer_schema(
     )
     columns = rules.columns(columns_of_avro(without_meta_fields(table)), _data_columns(incoming))
     return schema_of_avro(avro_of_columns(columns, _full_name(table, table_name)))
+
+
+def refuse_working_names(names: Iterable[str]) -> None:
+    """Columns of a write have other names than those that it works with, in whatever letters Spark compares them.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE.
+
+    """
+    for name in names:
+        if name.lower().startswith(_WORKING_PREFIX):
+            message = f"column {name!r} begins with {_WORKING_PREFIX}, as columns do that writes work with"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint="rename the column")
 
 
 def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:

@@ -48,7 +48,7 @@ from hudi_spark.merge import (
 )
 from hudi_spark.merge import STRATEGIES as _MODE_OF_STRATEGY
 from hudi_spark.options import Options, names_given, refusal, refuse_no_text, resolve
-from hudi_spark.schema import avro_of_arrow, schema_of_avro
+from hudi_spark.schema import avro_of_arrow, refuse_working_names, schema_of_avro
 
 WRITTEN_VERSIONS: Final = (6, 8, 9)
 TABLE_TYPES: Final = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -120,6 +120,7 @@ def settled(definition: TableDefinition) -> SettledTable:
     refuse_no_text(name, "hoodie.table.name", "PR-022")
     _refuse_unwritten_forms(given, definition)
     avro = _avro(definition.schema, given, name)
+    refuse_working_names(field["name"] for field in avro["fields"])
     return SettledTable(
         name=name,
         avro=avro,
