@@ -355,6 +355,18 @@ def test_a_file_in_the_place_of_a_folder_that_writes_need_is_reported(tmp_path: 
     assert (found.clause, found.where) == ("MK-005", ".hoodie/.heartbeat/20250101000000000")
 
 
+def test_a_folder_that_links_out_of_the_table_hides_no_finding(tmp_path: Path):
+    """The files of other folders are there; what is damaged among them is reported."""
+    table = copied(cow, tmp_path)
+    for name, target in (("self", table), ("north/up", table), ("elsewhere", tmp_path)):
+        (table / name).symlink_to(target)
+    base = some(table, BASE, 1)
+    cut(base)
+    found = {(one.clause, one.where) for one in check_table(table)}
+    links = {("SL-007", name) for name in ("self", "north/up", "elsewhere")}
+    assert found == {*links, ("BF-004", str(base.relative_to(table)))}
+
+
 def test_a_file_whose_name_is_no_text_breaks_nothing_and_can_be_named(tmp_path: Path):
     """Names on a file system are bytes; such a file belongs to no group, and what is wrong beside it is reported."""
     table = tmp_path / "table"
