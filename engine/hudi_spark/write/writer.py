@@ -272,7 +272,7 @@ class TableWriter:
             raise WrittenBeforeError(before)
         refuse_unseen(snapshot.timeline, request.seen)
         work = replace(work, options=with_extra(work.options, request, snapshot))
-        return Write(work, snapshot, operation, request.once, request.deletes)
+        return Write(work, snapshot, operation, request)
 
     def _given(self, request: WriteRequest, write: Write) -> tuple[Flow | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.
