@@ -1,6 +1,7 @@
 """Which base files Spark's own scan reads, and which the tasks read because their columns stand otherwise."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from engine_tables import TableBuilder, avro, row, tick
 from hudi_format.names import BaseFileName
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, read_arrow, read_incremental
+from hudi_spark import DamagedLogWarning, HudiError, read_arrow, read_incremental
 from hudi_spark.spark import split_tasks
 from hudi_spark.testing import Query, plan_query
 from pyarrow import orc
@@ -123,6 +124,24 @@ def test_a_file_without_commit_times_is_refused_by_a_range(tmp_path: Path, table
             refused()
     assert newest.name.partition("_")[0] not in scanned(tmp_path, filter=["_hoodie_commit_time", ">", "2"])
     assert read_arrow(tmp_path).num_rows == 3
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("read", [read_arrow, lambda path: read_incremental(path, "earliest")], ids=["now", "range"])
+def test_a_file_with_fewer_rows_than_its_commit_counts_is_warned_of(tmp_path: Path, table_type: str, read: Any) -> None:
+    """As a log is that has lost its bytes; one that was only packed anew holds what it held."""
+    written = Written(tmp_path, table_type)
+    written.write("insert", rows(range(4)))
+    written.write("upsert", rows([0], ts=2))
+    newest = sorted(tmp_path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])[-1]
+    held, before = pq.read_table(newest), read(tmp_path).num_rows
+    pq.write_table(held, newest, compression="none")
+    assert read(tmp_path).num_rows == before
+    pq.write_table(held.slice(1), newest)
+    message = f"{newest.name} at byte 0: the file has {held.num_rows - 1} rows, the write put {held.num_rows} "
+    with pytest.warns(DamagedLogWarning, match=re.escape(message)):
+        read(tmp_path)
+    assert newest.name.partition("_")[0] not in scanned(tmp_path)
 
 
 def test_a_column_in_another_case_of_letters_is_not_scanned_for(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from hudi_spark.read.tasks import (
     SliceRows,
     SliceTask,
     bytes_to_read,
+    has_other_size,
     needs_commit_times,
     run_task,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "Work",
     "batch_ranges",
     "bytes_to_read",
+    "has_other_size",
     "is_later",
     "latest_checkpoint",
     "needs_commit_times",

@@ -29,6 +29,7 @@ from hudi_spark.read import (
     SliceRows,
     SliceTask,
     bytes_to_read,
+    has_other_size,
     needs_commit_times,
     run_change_task,
     run_task,
@@ -591,7 +592,8 @@ def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     path = task.base_file or ""
     if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
         return False
-    return task.columns.are_named(wanted, instant_of(path))
+    # A task says what such a file lacks.
+    return task.columns.are_named(wanted, instant_of(path)) and not has_other_size(task)
 
 
 def _has_as_wanted(task: SliceTask, wanted: pa.Schema, known: dict[str, bool], storage: Storage) -> bool:
