@@ -3,13 +3,12 @@
 Clauses: CL-009, CL-010, LK-004, CP-001, CP-002.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from hudi_spark import table_state
 from hudi_spark.concurrency import beating, is_alive, place_of
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, suggested
-from hudi_spark.options import names_given
 from hudi_spark.services.cleaning import Cleaning
 from hudi_spark.services.clustering import Clustering
 from hudi_spark.services.compaction import Compaction
@@ -49,7 +48,12 @@ def clustering_configs(sort: str | Sequence[str], layout: str, partitions: str |
 
 
 def _listed(names: str | Sequence[str] | None, what: str) -> str:
-    return names if isinstance(names, str) else ",".join(names_given(names or (), what, "PR-022"))
+    if isinstance(names, str):
+        return names
+    if names is not None and not (isinstance(names, Collection) and all(isinstance(one, str) for one in names)):
+        message, hint = f"{what} is {repr(names)[:60]}, no list of names", f"give a list of texts: {what}=['a']"
+        raise HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
+    return ",".join(names or ())
 
 
 def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:
