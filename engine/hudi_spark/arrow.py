@@ -59,7 +59,8 @@ def read_arrow(
     Values are text, or Python's: `Decimal`, `bytes`, `date`, `time`, `datetime` with a zone where the column has one.
     A `pyarrow.compute.Expression` is taken as well: Arrow evaluates it on the rows that were read, and no file is left
     out by it, as Arrow does not show what it is made of.
-    Skipped bytes of log files are reported as `DamagedLogWarning`.
+    Skipped bytes of log files, and base files with fewer rows than their commits count, are reported as
+    `DamagedLogWarning`.
     `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
     `{"fs.s3a.endpoint": ...}`.
 
@@ -246,7 +247,7 @@ def read_changes(
 
     """
     given = _given(path, storage_options)
-    query = ChangesQuery(given(begin), given(end), commit_time, readings_named(readings), dict(configs or {}))
+    query = ChangesQuery(given(begin), given(end), commit_time, readings_named(readings), configs or {})
     return _rows(path, storage_options, query)
 
 
@@ -317,7 +318,7 @@ def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: An
 
 
 def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:
-    """One `DamagedLogWarning` for each stretch of a log file that was skipped.
+    """One `DamagedLogWarning` for each stretch of a log file that was skipped, and base file that lacks rows.
 
     Clauses: RD-013.
     """

@@ -149,9 +149,9 @@ class UnsupportedFeature(Exception):  # noqa: N818 - says what the engine lacks,
 
 
 class DamagedLogWarning(UserWarning):
-    """A torn or garbage block of a log file was skipped.
+    """A torn or garbage block of a log file was skipped, or a base file has fewer rows than its commit counts.
 
-    Clauses: LF-010, RD-013.
+    Clauses: LF-010, OW-017, RD-013.
     """
 
 
@@ -174,9 +174,9 @@ def warn_of_range(message: str) -> None:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SkippedBytes:
-    """One stretch of a log file that is no block.
+    """One stretch of a log file that is no block; or what a file lacks, at its beginning.
 
-    Clauses: LF-010, RD-013.
+    Clauses: LF-010, OW-017, RD-013.
     """
 
     file: str

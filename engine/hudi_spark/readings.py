@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from hudi_spark.errors import HudiError, Reason
+
 Reading = Literal["released", "text"]
 
 
@@ -35,7 +37,15 @@ TEXT = Readings(log_order="text", time_travel="text", deletes="text", incrementa
 
 
 def readings_named(reading: Reading | Readings) -> Readings:
-    """All clauses by one word, or as given."""
+    """All clauses by one word, or as given.
+
+    Raises:
+        HudiError: CONFIG_INVALID for what is neither.
+
+    """
     if isinstance(reading, Readings):
         return reading
-    return {"released": RELEASED, "text": TEXT}[reading]
+    if reading not in ("released", "text"):
+        hint = "say released or text, or give a Readings with one of the two for each clause"
+        raise HudiError(Reason.CONFIG_INVALID, "PR-022", f"readings is {repr(reading)[:60]}", hint=hint)
+    return TEXT if reading == "text" else RELEASED

@@ -17,7 +17,7 @@ from hudi_spark.arrow import batches_of
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
 from hudi_spark.fsck import Violation, check_table
 from hudi_spark.metadata import Finding, validate_metadata_table
-from hudi_spark.options import of_reads
+from hudi_spark.options import names_given, of_reads
 from hudi_spark.read import (
     EARLIEST,
     AnyQuery,
@@ -546,7 +546,7 @@ def session_storage(spark: "SparkSession", path: str | Path, storage_options: Ma
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (given,) if isinstance(given, str) else names_given(given, "a list of columns", "PR-022")
 
 
 def _arrow_or_avro(schema: Any) -> Any:

@@ -42,9 +42,9 @@ from checked_tables import (
     with_byte,
     without_column,
 )
-from hudi_format.log.blocks import HeaderKey, read_blocks
+from hudi_format.log.blocks import BlockType, HeaderKey, read_blocks
 from hudi_format.log.content import data_block, decode_records
-from hudi_spark import check_table, services_arrow
+from hudi_spark import HudiError, check_table, read_arrow, services_arrow
 from written_tables import Written, rows
 
 DAMAGED = Damages()
@@ -237,6 +237,17 @@ def test_rows_are_checked_by_their_meta_fields(tmp_path: Path, column: str, valu
     assert (clause, severity) in clauses(table, deep=True)
 
 
+def test_a_property_with_two_values_is_reported(tmp_path: Path):
+    """The last holds, as in Java; the same value twice says nothing else than once."""
+    table = copied(cow, tmp_path)
+    file = table / ".hoodie/hoodie.properties"
+    for line in ("hoodie.table.recordkey.fields=ts", "hoodie.table.recordkey.fields=id", "hoodie.table.version=9"):
+        file.write_text(f"{file.read_text()}{line}\n")
+    found = [(one.severity, one.clause, one.where, one.message) for one in check_table(table)]
+    message = "hoodie.table.recordkey.fields is there 3 times, as 'id', 'ts', 'id': the last holds"
+    assert found == [("warning", "PR-001", ".hoodie/hoodie.properties", message)]
+
+
 def test_rows_of_logs_have_keys(tmp_path: Path):
     """A check with rows says so, though no query can be answered."""
     table = copied(mor, tmp_path)
@@ -251,6 +262,20 @@ def test_rows_of_logs_have_keys(tmp_path: Path):
         ("DM-001", "error", where)
     }
     assert_alike("rows of logs without keys", table)
+
+
+def test_a_block_of_another_type_or_of_another_write_is_reported(tmp_path: Path):
+    """Its rows belong to the log's own write; a query refuses what it would leave out by its type."""
+    table = copied(mor, tmp_path)
+    log = some(table, LOG)
+    where, data, own = str(log.relative_to(table)), log.read_bytes(), log.name.split("_")[1].partition(".")[0]
+    with_byte(log, 21, BlockType.CDC_DATA)
+    assert ("LF-018", "error", where) in {(one.clause, one.severity, one.where) for one in check_table(table)}
+    with pytest.raises(HudiError, match=f"LOG_CONTENT_CORRUPT in .*{log.name} at byte 0: .*change feed.*LF-018"):
+        read_arrow(table)
+    log.write_bytes(data.replace(own.encode(), str(int(own) + 1).encode(), 1))
+    found = {(one.clause, one.severity, one.where) for one in check_table(table)}
+    assert found == {("LF-021", "error", where)}
 
 
 @pytest.mark.parametrize("partitions", [False, True])
@@ -328,6 +353,18 @@ def test_a_file_in_the_place_of_a_folder_that_writes_need_is_reported(tmp_path: 
     (table / ".hoodie/.heartbeat/20250101000000000").mkdir(parents=True)
     (found,) = check_table(table, deep=True)
     assert (found.clause, found.where) == ("MK-005", ".hoodie/.heartbeat/20250101000000000")
+
+
+def test_a_folder_that_links_out_of_the_table_hides_no_finding(tmp_path: Path):
+    """The files of other folders are there; what is damaged among them is reported."""
+    table = copied(cow, tmp_path)
+    for name, target in (("self", table), ("north/up", table), ("elsewhere", tmp_path)):
+        (table / name).symlink_to(target)
+    base = some(table, BASE, 1)
+    cut(base)
+    found = {(one.clause, one.where) for one in check_table(table)}
+    links = {("SL-007", name) for name in ("self", "north/up", "elsewhere")}
+    assert found == {*links, ("BF-004", str(base.relative_to(table)))}
 
 
 def test_a_file_whose_name_is_no_text_breaks_nothing_and_can_be_named(tmp_path: Path):

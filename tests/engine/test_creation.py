@@ -44,6 +44,18 @@ def test_a_new_table_opens_as_it_was_defined(tmp_path: Path, version: int):
     assert read_arrow(tmp_path).column("ts").to_pylist() == [2]
 
 
+def test_a_column_of_a_name_that_writes_work_with_is_refused(tmp_path: Path):
+    """In whatever letters; `_sequence` and `_target` are a table's own."""
+    for name in ("_tag_moved", "_TAG_FILE_ID"):
+        with pytest.raises(HudiError, match=f"SCHEMA_INCOMPATIBLE.*column '{name}' begins with _tag_.*rename"):
+            create(tmp_path / "refused", replace(DEFINITION, schema=SCHEMA.append(pa.field(name, pa.bool_()))))
+    schema = SCHEMA.append(pa.field("_sequence", pa.bool_())).append(pa.field("_target", pa.string()))
+    create(tmp_path, replace(DEFINITION, schema=schema))
+    row = {"id": ["a"], "part": ["p"], "ts": [1], "in": [None], "_sequence": [True], "_target": ["x"]}
+    write_arrow(tmp_path, pa.table(row, schema=schema), "upsert")
+    assert read_arrow(tmp_path).to_pylist() == [{name: value for name, (value,) in row.items()}]
+
+
 def test_equal_definitions_make_equal_bytes(tmp_path: Path):
     """Under a set clock the file is the same every time, and its comments are Java's."""
     for name in ("a", "b"):

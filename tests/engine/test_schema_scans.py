@@ -1,20 +1,24 @@
 """Which base files Spark's own scan reads, and which the tasks read because their columns stand otherwise."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from apache_peer import Apache
 from engine_tables import TableBuilder, avro, row, tick
 from hudi_format.names import BaseFileName
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_format.storage import LocalStorage
-from hudi_spark import read_arrow
+from hudi_spark import DamagedLogWarning, HudiError, read_arrow, read_incremental
 from hudi_spark.spark import split_tasks
 from hudi_spark.testing import Query, plan_query
 from pyarrow import orc
 from test_schema_tables import DROPPED, RENAMED, bootstrap, commit, ids, renamed
+from written_tables import Written, rows
 
 
 def scanned(path: Path, **query: Any) -> list[str]:
@@ -57,14 +61,97 @@ def test_a_bootstrapped_slice_is_not_scanned(tmp_path: Path) -> None:
     assert scanned(tmp_path / "t", read_optimized=True) == []
 
 
-def test_a_column_in_another_case_of_letters_is_not_taken_for_it(tmp_path: Path) -> None:
+@pytest.mark.peers
+def test_a_column_in_other_letters_is_read_as_apache_hudi_reads_it(tmp_path: Path, apache: Apache) -> None:
+    """Of base files; of two that are meant neither is taken."""
+    written = Written(tmp_path)
+    written.write("insert", rows(range(3)))
+    for name in ("price", "id"):
+        recased(tmp_path, {name: name.upper()})
+        assert len(apache.alike(tmp_path)) == 3
+    recased(tmp_path, {"region": "PRice"})
+    with pytest.raises(AssertionError, match="errored"):
+        apache.request("read_snapshot", tmp_path)
+    with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*'price' stands in the file as PRICE and PRice"):
+        read_arrow(tmp_path)
+
+
+def recased(path: Path, names: dict[str, str]) -> None:
+    """The base files with other names of columns."""
+    for file in path.glob("*/*.parquet"):
+        held = pq.read_table(file)
+        pq.write_table(held.rename_columns([names.get(name, name) for name in held.column_names]), file)
+
+
+def test_a_write_keeps_the_values_of_a_column_in_other_letters(tmp_path: Path) -> None:
+    written = Written(tmp_path)
+    written.write("insert", rows(range(3)))
+    before = read_arrow(tmp_path).sort_by("id").to_pylist()
+    recased(tmp_path, {"price": "Price"})
+    assert read_arrow(tmp_path, filter=["price", "is_not_null"]).sort_by("id").to_pylist() == before
+    written.write("upsert", rows([3]))
+    assert read_arrow(tmp_path).sort_by("id").to_pylist()[:3] == before
+
+
+def test_a_log_with_a_column_in_other_letters_is_refused(tmp_path: Path) -> None:
+    """No row of it is null where it has a value."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "x")])])
+    plain, fields = builder.schema, builder.schema["fields"]
+    builder.schema = avro([("Note" if one["name"] == "note" else one["name"], one["type"]) for one in fields])
+    renamed_row = {"Note" if name == "note" else name: value for name, value in row("a", 2, "y").items()}
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [renamed_row])])], schema=plain)
+    with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*the block has column 'Note' in place of 'note'"):
+        read_arrow(tmp_path)
+    assert read_arrow(tmp_path, columns=["ts"]).column("ts").to_pylist() == [2]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_file_without_commit_times_is_refused_by_a_range(tmp_path: Path, table_type: str) -> None:
+    """Its rows would be in none; Spark's own scan does not pass over them either."""
+    written = Written(tmp_path, table_type)
+    written.write("insert", rows(range(3)))
+    written.write("upsert", rows([0], ts=2))
+    (newest,) = sorted(tmp_path.glob("north/*.parquet"))[-1:]
+    held = pq.read_table(newest)
+    pq.write_table(held.drop_columns(["_hoodie_commit_time"]), newest)
+    for refused in (
+        lambda: read_incremental(tmp_path, "earliest"),
+        lambda: read_incremental(tmp_path, "earliest", columns=[]),
+        lambda: read_arrow(tmp_path, filter="_hoodie_commit_time > '2'"),
+    ):
+        with pytest.raises(HudiError, match=f"BASE_FILE_CORRUPT in .*{newest.name}: the file has no commit times"):
+            refused()
+    assert newest.name.partition("_")[0] not in scanned(tmp_path, filter=["_hoodie_commit_time", ">", "2"])
+    assert read_arrow(tmp_path).num_rows == 3
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("read", [read_arrow, lambda path: read_incremental(path, "earliest")], ids=["now", "range"])
+def test_a_file_with_fewer_rows_than_its_commit_counts_is_warned_of(tmp_path: Path, table_type: str, read: Any) -> None:
+    """As a log is that has lost its bytes; one that was only packed anew holds what it held."""
+    written = Written(tmp_path, table_type)
+    written.write("insert", rows(range(4)))
+    written.write("upsert", rows([0], ts=2))
+    newest = max(tmp_path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])
+    held, before = pq.read_table(newest), read(tmp_path).num_rows
+    pq.write_table(held, newest, compression="none")
+    assert read(tmp_path).num_rows == before
+    pq.write_table(held.slice(1), newest)
+    message = f"{newest.name} at byte 0: the file has {held.num_rows - 1} rows, the write put {held.num_rows} "
+    with pytest.warns(DamagedLogWarning, match=re.escape(message)):
+        read(tmp_path)
+    assert newest.name.partition("_")[0] not in scanned(tmp_path)
+
+
+def test_a_column_in_another_case_of_letters_is_not_scanned_for(tmp_path: Path) -> None:
     builder = copy_on_write(tmp_path)
     builder.commit(10, [builder.base_file(10, [row("a", 1, "x")])], action="commit")
     fields = builder.schema["fields"]
     schema = avro([("Note" if one["name"] == "note" else one["name"], one["type"]) for one in fields])
     builder.commit(20, [], action="commit", schema=schema)
     assert scanned(tmp_path) == []
-    assert read_arrow(tmp_path).column("Note").to_pylist() == [None]
+    assert read_arrow(tmp_path).column("Note").to_pylist() == ["x"]
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])

@@ -44,6 +44,18 @@ def _deep(levels: int) -> pa.DataType:
 
 
 BAD = {
+    "a column of a name that writes work with": (
+        "upsert",
+        rows([1]).append_column("_tag_deletes", pa.array([True])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "a column without a name": (
+        "upsert",
+        rows([1]).append_column("", pa.array([1])),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
     "a text that is not UTF-8": (
         "upsert",
         rows([1]).append_column("name", _NO_TEXT),

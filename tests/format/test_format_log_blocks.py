@@ -82,6 +82,16 @@ def test_a_magic_inside_a_torn_block_is_tried_and_found_wanting():
     assert sum(block.length for block in read) == len(inner) + len(TWO)
 
 
+def test_a_long_run_of_magics_is_a_few_stretches():
+    """The whole blocks around it stay, and every byte between them is in one stretch."""
+    data = ONE + MAGIC * 1000 + TWO + MAGIC * 3 + ONE
+    blocks = read_blocks(data, "f")
+    kinds = "".join("r" if isinstance(block, RawBlock) else "c" for block in blocks)
+    assert kinds == "r" + "c" * 8 + "r" + "c" * 3 + "r"
+    assert [block.offset for block in blocks[1:]] == [block.offset + block.length for block in blocks[:-1]]
+    assert sum(block.length for block in blocks) == len(data)
+
+
 def test_a_magic_inside_a_whole_block_is_content():
     data = encode_block(BlockType.AVRO_DATA, {}, MAGIC * 3)
     assert whole(read_blocks(data, "f")) == [(BlockType.AVRO_DATA, {}, MAGIC * 3)]

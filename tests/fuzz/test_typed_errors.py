@@ -1,9 +1,15 @@
 """No exception but the engine's own leaves a public function, whatever lies in storage and whatever storage answers."""
 
+import contextlib
 import errno
 import inspect
 import os
 import random
+import tempfile
+import warnings
+from dataclasses import fields
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +17,7 @@ import hudi_spark
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, read_arrow
+from hudi_spark import HudiError, TableDefinition, UnsupportedFeature, create_arrow, read_arrow, services_arrow
 from hudi_spark.testing import TableServices
 from odd_tables import (
     GOLDEN,
@@ -149,6 +155,55 @@ def test_a_folder_that_is_a_file_and_one_that_is_not_there_are_named(tmp_path: P
             error = refusal(name, place)
             assert isinstance(error, HudiError)
             assert str(place) in str(error)
+
+
+_OTHER_TYPES = (
+    *(None, 1, 1.5, True, b"x", ("a",), ["a"], {"a": 1}, {1: 2}, object(), float("nan"), "", date(2026, 1, 1)),
+    *(lambda: 1, 10**30),
+)
+
+
+def test_arguments_of_other_types_are_taken_or_refused(tmp_path: Path):
+    """Of every public function and service, one at a time; of a definition, too."""
+    copy = copied("v9/cow_upserts", tmp_path)
+    base: dict[str, Any] = {"path": copy, "begin": "earliest", "checkpoint": tmp_path / "checkpoint"}
+    functions = [getattr(hudi_spark, name) for name in hudi_spark.__all__ if name not in {"load", "save"}]
+    calls = [(one, base) for one in functions if "path" in _parameters(one) and "definition" not in _parameters(one)]
+    services = services_arrow(copy)
+    calls += [(services.cluster, {}), (services.drop_old_partitions, {}), (services.clean, {})]
+    calls += [(partial(_defined, tmp_path), {"schema": pa.schema({"id": pa.string()}), "record_key": ("id",)})]
+    for call, given in calls:
+        names = inspect.signature(call).parameters if call in functions or not given else _FIELDS
+        for name in names:
+            for value in _OTHER_TYPES:
+                needed = {key: one for key, one in given.items() if key in names}
+                with contextlib.suppress(HudiError, UnsupportedFeature), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    call(**{**needed, name: value})
+
+
+_FIELDS = tuple(one.name for one in fields(TableDefinition))
+
+
+def _defined(folder: Path, **given: Any) -> None:
+    place = Path(tempfile.mkdtemp(dir=folder)) / "t"
+    create_arrow(place, TableDefinition(**{"name": "t", **given}))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *({"name": 1}, {"type": "record", "name": "r", "fields": [1]}, {"type": "record", "name": "r", "fields": "x"}),
+        *([("id", "string")], pa.field("id", pa.string()), pa.table({"id": ["a"]}), '{"type": "record"}'),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_schema_that_is_none_is_refused_by_what_it_is(schema: Any, tmp_path: Path):
+    with pytest.raises(
+        HudiError, match=r"SCHEMA_INCOMPATIBLE.*is no Avro record with named fields.*give an Arrow schema"
+    ):
+        create_arrow(tmp_path / "t", TableDefinition("t", schema, record_key=("id",)))
+    assert not (tmp_path / "t").exists()
 
 
 def test_golden_tables_are_there():

@@ -40,7 +40,9 @@ _FILES_A_TASK: Final = 64
 # Of an object store several footers are fetched at a time.
 _AT_A_TIME: Final = 8
 _DATA: Final = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
+_CHANGING: Final = (*_DATA, BlockType.DELETE)
 _PLAIN_FILTER: Final = "SIMPLE"
+_NAMED_AFTER_WRITES: Final = ("8", "9")
 _SKELETON: Final = "00000000000001"
 
 
@@ -48,7 +50,7 @@ def check_files(state: TableState, executor: Executor, violations: Violations) -
     """Every data file that counts: one job.
 
     Clauses: BF-001, BF-002, BF-004, BF-010, BF-013, CD-009, LF-003, LF-004, LF-006, LF-007, LF-008, LF-009, LF-010,
-    LF-013, LF-014, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, MF-012, MF-013, OW-017, SA-001, SL-021.
+    LF-013, LF-014, LF-018, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, MF-012, MF-013, OW-017, SA-001, SL-021.
     """
     stated = {stat.path: stat for commit in state.commits for _, stat in commit.stats()}
     files = [_stored(one, state, stated) for one in sorted(state.committed(), key=lambda one: one.path)]
@@ -84,12 +86,14 @@ class FileCheck:
     """Looks at one data file; can be pickled.
 
     `columns`: those that every base file has, the meta fields first. `keyed`: whether rows have their meta fields.
+    `own_instants`: whether all blocks of a log have the instant of its name.
     """
 
     storage: Storage
     seen: Visibility
     columns: tuple[str, ...]
     keyed: bool
+    own_instants: bool
 
     @classmethod
     def of(cls, state: TableState) -> "FileCheck":
@@ -98,9 +102,11 @@ class FileCheck:
         metadata = configuration.key_generator == "HOODIE_TABLE_METADATA" or configuration.name.endswith("_metadata")
         style = configuration.partitions
         stays = () if style.columns_dropped else tuple(one.partition(".")[0] for one in configuration.partition_by)
-        return cls(
-            state.storage, state.seen, () if metadata else (*META_FIELDS, *stays), configuration.populates_meta_fields
-        )
+        columns = () if metadata else (*META_FIELDS, *stays)
+        # A table that was upgraded has logs that are named after their slices.
+        was_made = configuration.properties.get("hoodie.table.initial.version", "").strip()
+        own_instants = configuration.has_completion_times and was_made in _NAMED_AFTER_WRITES
+        return cls(state.storage, state.seen, columns, configuration.populates_meta_fields, own_instants)
 
     def __call__(self, stored: StoredFile) -> Violations:
         """What is wrong with a file."""
@@ -152,11 +158,21 @@ class FileCheck:
         _check_order(whole, one.path, violations)
 
     def _check_block(self, block: RawBlock, one: LogFile, violations: Violations) -> None:
-        """Clauses: CD-009, LF-007, LF-008, LF-009, LF-013, LF-021, LF-022, LF-023, LF-026, LF-027."""
+        """Clauses: CD-009, LF-007, LF-008, LF-009, LF-013, LF-018, LF-021, LF-022, LF-023, LF-026, LF-027."""
         path = one.path
         instant = block.header.get(HeaderKey.INSTANT_TIME)
         if instant is None:
             violations.error("LF-021", path, f"the block at {block.offset} names no instant")
+        elif (
+            self.own_instants
+            and instant != one.name.instant
+            and block.type in _CHANGING
+            and not self.seen.sees(instant)
+        ):
+            message = f"the block at {block.offset} is of {instant}, and the log of {one.name.instant}"
+            violations.error("LF-021", path, message)
+        if block.type is BlockType.CDC_DATA and not one.name.cdc:
+            violations.error("LF-018", path, f"the block at {block.offset} is of the change feed, the log of rows")
         if block.type is BlockType.COMMAND:
             decode_command(block, path)
         elif block.type is BlockType.CDC_DATA:

@@ -270,6 +270,8 @@ def _check_lists(state: TableState, violations: Violations) -> None:
         for finding in list_differences(state.storage, snapshot, metadata):
             if not (removing and finding.message == NOT_STORED):
                 _note(finding, violations)
+    # What keeps the table itself from being listed has been found already.
+    broken.found -= violations.found
     violations.below(METADATA_FOLDER, broken)
 
 

@@ -1,7 +1,7 @@
 """What a table says of itself: properties, columns and indexes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from hudi_format.errors import FormatError
@@ -11,7 +11,7 @@ from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind
 from hudi_format.storage import Storage
 from hudi_format.table.no_table import no_table
-from hudi_format.table.properties import parse_properties
+from hudi_format.table.properties import doubled_keys, parse_properties
 
 from hudi_spark.errors import HudiError
 from hudi_spark.fsck.stored import TableState
@@ -50,10 +50,14 @@ _CHECKSUM: Final = "PR-003"
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of properties: what it says, None where that cannot be known, and why a reader refuses it."""
+    """A file of properties: what it says, None where that cannot be known, and why a reader refuses it.
+
+    `doubled`: the values of each key that it has with several.
+    """
 
     properties: Mapping[str, str] | None
     faults: tuple[FormatError | HudiError, ...] = ()
+    doubled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def is_usable(self) -> bool:
@@ -86,6 +90,9 @@ def _checked(storage: Storage, chosen: _File, violations: Violations) -> TableCo
         faults += faults_of_table(chosen.properties)
     for fault in faults:
         violations.found.add(violation_of(fault, PROPERTIES_FILE))
+    for key, values in chosen.doubled.items():
+        message = f"{key} is there {len(values)} times, as {', '.join(map(repr, values))[:200]}: the last holds"
+        violations.warning("PR-001", PROPERTIES_FILE, message)
     if not chosen.is_usable or chosen.properties is None or any(fault.clause in _DECISIVE for fault in faults):
         return None
     configuration = plain_configuration(chosen.properties)
@@ -105,7 +112,7 @@ def _file(storage: Storage, path: str) -> _File | None:
         properties = parse_properties(data, path)
     except FormatError as error:
         return _File(None, (error,))
-    return _File(properties, tuple(faults_of_file(properties, path)))
+    return _File(properties, tuple(faults_of_file(properties, path)), doubled_keys(data, path))
 
 
 def _check_values(configuration: TableConfiguration, violations: Violations) -> None:
@@ -170,8 +177,8 @@ def _check_fields(state: TableState, violations: Violations) -> None:
     for name in sorted({one for one in names if names.count(one) > 1}):
         violations.error("OW-032", PROPERTIES_FILE, f"two columns have the name {name}")
     placed = () if configuration.partitions.columns_dropped else configuration.partition_by
-    for field in (*configuration.record_key, *placed, *configuration.ordering):
-        column = field.partition(":")[0].partition(".")[0].strip()
+    for name in (*configuration.record_key, *placed, *configuration.ordering):
+        column = name.partition(":")[0].partition(".")[0].strip()
         if names and column not in names:
             violations.error("OW-032", PROPERTIES_FILE, f"{column} is to be a field of the table, and is no column")
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from hudi_format.errors import FormatError
 from hudi_format.names import is_partition_metafile
 from hudi_format.storage import Storage
 from hudi_format.storage.interface import FileStatus
 
 from hudi_spark.fsck.timeline import CheckedHistory, Contents
-from hudi_spark.fsck.violations import Violations
+from hudi_spark.fsck.violations import Violations, violation_of
 from hudi_spark.table_state import (
     BaseFile,
     Commit,
@@ -104,6 +105,22 @@ def _named_last(bases: list[BaseFile], named: frozenset[str]) -> list[BaseFile]:
     return sorted(bases, key=lambda one: (one.path in named, one.path))
 
 
+def _listed(storage: Storage, violations: Violations) -> list[FileStatus]:
+    """The files of a table; a link that leaves it is reported, and hides none that lies elsewhere.
+
+    Clauses: SL-007.
+    """
+    skipped = [".hoodie"]
+    while True:
+        try:
+            return storage.list_files(skip=tuple(skipped))
+        except FormatError as error:
+            violations.found.add(violation_of(error, ""))
+            if error.file in {"", *skipped}:
+                return []
+            skipped.append(error.file)
+
+
 def table_state(
     storage: Storage,
     configuration: TableConfiguration,
@@ -115,10 +132,7 @@ def table_state(
 
     Clauses: RD-001, RD-002, SL-002, SL-003, SL-007.
     """
-    found: list[FileStatus] = []
-    with violations.noting():
-        found = storage.list_files(skip=(".hoodie",))
-    stored = Stored({one.path: one for one in found})
+    stored = Stored({one.path: one for one in _listed(storage, violations)})
     timeline, readable = contents.timeline, contents.readable
     undone = undone_instants(storage, readable) - retried(storage, readable, history.instants)
     groups = list_file_groups(storage, stored.listing(), change_logs=True)

@@ -66,7 +66,7 @@ from hudi_spark.schema import WriterState, one_chunk
 from hudi_spark.table_state import MetadataTable
 
 # Without a dot, which Spark would take for a way into a column.
-STORED_PREFIX: Final = "_stored_"
+STORED_PREFIX: Final = "_tag_stored_"
 # Whether a line has the stored columns.
 STORED: Final = "_tag_stored"
 # Whether the row of a line deletes its key.

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_format.avro.schemas import record_schema
 from hudi_format.log.blocks import BlockType, HeaderKey
 from hudi_format.log.content import decode_arrows
 from hudi_format.log.deletes import DeleteRecord, decode_deletes
@@ -18,7 +19,7 @@ from hudi_format.schemas import OPERATION_FIELD
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import KeyRule, field_type, field_values
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema import BY_NAME, SliceColumns, Source, concatenate
+from hudi_spark.schema import BY_NAME, SliceColumns, Source, concatenate, name_in
 from hudi_spark.table_state import LocatedBlock
 
 # A place in MySQL's binary log: number of the file, position in it.
@@ -305,7 +306,26 @@ def _decoded(
     for names, together in groupby(data, lambda one: frozenset(columns.names(schema, one.instant))):
         found = list(together)
         tables = decode_arrows([one.block for one in found], [one.file for one in found], names | marks)
-        yield from zip(found, tables, strict=True)
+        for one, table in zip(found, tables, strict=True):
+            _refuse_other_case(one, names - set(table.column_names))
+            yield one, table
+
+
+def _refuse_other_case(one: LocatedBlock, absent: frozenset[str]) -> None:
+    """A column that a block lacks reads as null, unless it has one whose name differs in nothing but case.
+
+    Clauses: DM-004.
+    """
+    text = one.block.header.get(HeaderKey.SCHEMA)
+    if not (absent and text):
+        return
+    stored = [str(field["name"]) for field in record_schema(text, one.file)["fields"]]
+    for name in sorted(absent):
+        other = name_in(stored, name, one.file, absent)
+        if other not in {None, name}:
+            message = f"the block has column {other!r} in place of {name!r}"
+            hint = "write the rows again under the table's names"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-004", message, one.file, one.block.offset, hint)
 
 
 def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:

@@ -24,6 +24,8 @@ from hudi_spark.read.tasks import (
     SliceRows,
     SliceTask,
     bytes_to_read,
+    has_other_size,
+    needs_commit_times,
     run_task,
 )
 from hudi_spark.table_state import EARLIEST
@@ -56,8 +58,10 @@ __all__ = [
     "Work",
     "batch_ranges",
     "bytes_to_read",
+    "has_other_size",
     "is_later",
     "latest_checkpoint",
+    "needs_commit_times",
     "plan_any",
     "plan_query",
     "read_context",

@@ -473,7 +473,7 @@ class ChangesQuery:
     end: str | None = None
     commit_time: bool = False
     readings: Readings = RELEASED
-    configs: dict[str, str] = field(default_factory=dict)
+    configs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,10 @@ def pruned_slices(
 def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:
     """The task that reads a slice of a snapshot whose `origins_of` these are."""
     columns, external = origins.columns(one.partition, context.schema), origins.external(one)
-    return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns, external)
+    stated = None if external is not None else origins.stated.get(one.base_file or "")
+    return SliceTask(
+        context, one.partition, one.file_id, one.base_file, one.log_files, columns, external, stated=stated
+    )
 
 
 def read_context(storage: Storage, query: Query, snapshot: Snapshot, *, unmerged: bool = False) -> ReadContext:

@@ -6,10 +6,11 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_format.base.files import base_file_footer
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.errors import SkippedBytes, typed_errors
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
 from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
 from hudi_spark.merge import (
     RECORD_KEY,
@@ -24,7 +25,16 @@ from hudi_spark.merge import (
     keys,
     merge,
 )
-from hudi_spark.schema import BY_NAME, External, SliceColumns, concatenate, instant_of, one_chunk, read_base_rows
+from hudi_spark.schema import (
+    BY_NAME,
+    External,
+    SliceColumns,
+    StatedFile,
+    concatenate,
+    instant_of,
+    one_chunk,
+    read_base_rows,
+)
 from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, cleaned_files_refused, scan_logs
 
 
@@ -66,7 +76,7 @@ class SliceTask:
     """Read one file slice.
 
     `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
-    `changes`: only rows that a range of time changed are wanted.
+    `changes`: only rows that a range of time changed are wanted. `stated`: what a commit counts of the base file.
     """
 
     context: ReadContext
@@ -77,6 +87,7 @@ class SliceTask:
     columns: SliceColumns = BY_NAME
     external: External | None = None
     changes: "Changes | None" = None
+    stated: StatedFile | None = None
 
     @property
     def files(self) -> tuple[str | None, ...]:
@@ -124,7 +135,32 @@ def run_task(task: SliceTask) -> SliceRows:
 
     """
     with cleaned_files_refused(task.context.storage), typed_errors():
-        return _rows(task)
+        found = _rows(task)
+        lost = _lost_rows(task) if has_other_size(task) else ()
+        return replace(found, skipped=(*lost, *found.skipped)) if lost else found
+
+
+def has_other_size(task: SliceTask) -> bool:
+    """Whether a base file on a local disk has another size than its commit counts.
+
+    Clauses: SA-001.
+    """
+    storage, file = task.context.storage, task.base_file
+    if task.stated is None or file is None or not isinstance(storage, LocalStorage):
+        return False
+    return _size(storage, file) != task.stated.size
+
+
+def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:
+    """That a base file has fewer rows than its commit counts.
+
+    Clauses: OW-017, RD-013.
+    """
+    file, counted = task.base_file or "", task.stated.rows if task.stated else 0
+    rows = base_file_footer(task.context.storage, file).rows
+    if rows >= counted:
+        return ()
+    return (SkippedBytes(file, 0, "OW-017", f"the file has {rows} rows, the write put {counted}"),)
 
 
 def _rows(task: SliceTask) -> SliceRows:
@@ -316,12 +352,25 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
     """
     if records is not None and records.positions is not None:
         return _all_base_rows(task, schema)
+    file = task.base_file or ""
 
     def condition(stored: pa.Schema) -> pc.Expression | None:
+        if needs_commit_times(task) and COMMIT_TIME not in stored.names:
+            message = "the file has no commit times, by which a range of time finds its rows"
+            hint = "restore the file from a copy, or read a snapshot"
+            raise HudiError(Reason.BASE_FILE_CORRUPT, "BF-001", message, file, hint=hint)
         return _base_condition(task.context, stored, records)
 
-    file = task.base_file or ""
     return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
+
+
+def needs_commit_times(task: SliceTask) -> bool:
+    """Whether rows are found by their commit times: those of a range of time, or of a filter that names them.
+
+    Clauses: IN-001.
+    """
+    wanted = task.context.row_filter
+    return task.changes is not None or (wanted is not None and COMMIT_TIME in columns_of(wanted))
 
 
 def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:

@@ -6,7 +6,7 @@ by id     the column that had the same id in the schema of the file's time, what
 A file holds columns under the names of its time, in the types of its time, and perhaps without partition columns.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final, Literal
@@ -304,10 +304,11 @@ def _struct(array: pa.StructArray, wanted: pa.StructType, source: Source, place:
 
 
 def _part(array: pa.StructArray, wanted: pa.Field, source: Source, place: str) -> pa.Array:
-    index = -1 if source.name is None else array.type.get_field_index(source.name)
-    if index < 0:
+    names = [field.name for field in array.type]
+    name = None if source.name is None else name_in(names, source.name)
+    if name is None:
         return pa.nulls(len(array), wanted.type)
-    return _array(array.field(index), wanted.type, source, place)
+    return _array(array.field(names.index(name)), wanted.type, source, place)
 
 
 def _list(array: pa.ListArray, wanted: pa.ListType, source: Source, place: str) -> pa.Array:
@@ -508,8 +509,28 @@ def conform(table: pa.Table, schema: pa.Schema, file: str, sources: Sources | No
 
     """
     places = sources or {}
-    columns = [_column(table, field, places.get(field.name, Source(field.name)), file) for field in schema]
+    columns = [_column(table, field, places.get(field.name, Source(field.name)), file, schema) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema) if columns else _without_columns(table.num_rows)
+
+
+def name_in(names: Sequence[str], wanted: str, file: str = "", own: Collection[str] = ()) -> str | None:
+    """The name of a column among those of a file: its own, else the one that differs in capital letters; None for none.
+
+    `own`: names of other columns of the table, which are not meant.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE where several are meant.
+
+    Clauses: DM-004.
+
+    """
+    alike = [one for one in names if one == wanted]
+    alike = alike or [one for one in names if one.lower() == wanted.lower() and one not in own]
+    if len(alike) > 1:
+        twice = "twice" if alike[0] == wanted else f"as {' and '.join(sorted(alike))}"
+        message, hint = f"column {wanted!r} stands in the file {twice}", "rewrite the file with one of them"
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-004", message, file, hint=hint)
+    return alike[0] if alike else None
 
 
 def concatenate(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
@@ -519,15 +540,12 @@ def concatenate(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
     return pa.concat_tables(parts) if schema.names else _without_columns(sum(part.num_rows for part in parts))
 
 
-def _column(table: pa.Table, field: pa.Field, source: Source, file: str) -> pa.ChunkedArray:
-    indices = [] if source.name is None else table.schema.get_all_field_indices(source.name)
-    if not indices:
+def _column(table: pa.Table, field: pa.Field, source: Source, file: str, schema: pa.Schema) -> pa.ChunkedArray:
+    found = None if source.name is None else name_in(table.column_names, source.name, file, schema.names)
+    if found is None:
         return pa.chunked_array([pa.nulls(table.num_rows, field.type)], field.type)
-    if len(indices) > 1:
-        message = f"column {source.name!r} stands in the file twice"
-        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-004", message, file)
     try:
-        return brought(table.column(indices[0]), field.type, source)
+        return brought(table.column(found), field.type, source)
     except (Incompatible, pa.ArrowInvalid) as error:
         message = f"{error}; the table has column {field.name!r} as {field.type}"
         hint = "rewrite the file with the table's schema"

@@ -26,7 +26,7 @@ from hudi_format.table.internal_schema import (
 from hudi_format.table.table_properties import PROPERTIES_FILE
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, stating_commit
+from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, name_in, stating_commit
 from hudi_spark.schema.key_texts import DEFAULT_PARTITION, path_values, typed_value
 from hudi_spark.table_state import Commit, FileSlice, GroupId, Snapshot, TableConfiguration
 
@@ -132,10 +132,11 @@ def read_base_rows(
         return columns.conform(_stitched(storage, path, schema, external), schema, path, instant)
 
     def choose(stored: pa.Schema) -> Choice:
-        known = frozenset(stored.names)
-        names = [name for name in columns.names(schema, instant) if name in known]
+        found = [name_in(stored.names, name, path, schema.names) for name in columns.names(schema, instant)]
+        names = [name for name in found if name is not None]
+        wanted = condition(columns.as_named_now(stored, schema, instant))
         # Where not one column of the answer is in the file, only its number of rows matters.
-        return names, condition(columns.as_named_now(stored, schema, instant)) if names else None
+        return names, wanted if names else None
 
     return columns.conform(read_chosen(storage, path, choose), schema, path, instant)
 
@@ -165,7 +166,11 @@ def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External
 
 
 def _part(storage: Storage, path: str, names: list[str]) -> pa.Table:
-    return read_chosen(storage, path, lambda stored: ([name for name in names if name in stored.names], None))
+    def choose(stored: pa.Schema) -> Choice:
+        found = [name_in(stored.names, name, path) for name in names]
+        return [name for name in found if name is not None], None
+
+    return read_chosen(storage, path, choose)
 
 
 _LOCAL = "file:"
@@ -245,12 +250,35 @@ def _folder_values(partition: str) -> dict[str, str | None]:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedFile:
+    """The bytes and rows of a base file, as its commit counts them.
+
+    Clauses: OW-017, SA-001.
+    """
+
+    size: int
+    rows: int
+
+
+def _stated_files(snapshot: Snapshot) -> dict[str, StatedFile]:
+    """What commits count of the base files of a snapshot; nothing of those that state a number of none."""
+    instants = {one.base_instant for one in snapshot.slices}
+    found = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
+    return {
+        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
+        for stat in found
+        if stat.path and stat.file_size_in_bytes and stat.num_writes
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class Origins:
-    """What is needed of a table to read any of its slices."""
+    """What is needed of a table to read any of its slices; `stated`: what commits count of base files, by path."""
 
     configuration: TableConfiguration
     ids: ColumnIds | None
     data: Bootstrapped | None
+    stated: Mapping[str, StatedFile] = field(default_factory=dict)
 
     def columns(self, partition: str, schema: pa.Schema) -> SliceColumns:
         """How the files of a slice in a partition come to the table's columns.
@@ -290,4 +318,5 @@ def origins_of(storage: Storage, snapshot: Snapshot) -> Origins:
 
     """
     configuration = snapshot.configuration
-    return Origins(configuration, column_ids(storage, snapshot), bootstrapped(storage, configuration))
+    ids, data = column_ids(storage, snapshot), bootstrapped(storage, configuration)
+    return Origins(configuration, ids, data, _stated_files(snapshot))

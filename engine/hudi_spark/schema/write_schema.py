@@ -5,7 +5,7 @@ decided     once, before anything is written: columns kept, added, widened, or t
 done        by every task for its own rows: cast, nulls for what is missing, the schema's order
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ from hudi_spark.schema.evolution import EVOLVES, Missing, Reconciling, described
 from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration
 
 _CLAUSE = "DM-004"
+# Tags of rows stand beside their columns.
+_WORKING_PREFIX: Final = "_tag_"
 _FAILURES = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)
 
 
@@ -281,6 +283,7 @@ def writer_schema(
     Clauses: DM-003, DM-004, DM-005.
 
     """
+    refuse_working_names((*incoming.names, *(field["name"] for field in (table or {"fields": ()})["fields"])))
     if table is None:
         return schema_of_avro(avro_of_arrow(incoming, table_name))
     reconciled = options.flag(_RECONCILE)
@@ -295,6 +298,19 @@ def writer_schema(
     return schema_of_avro(avro_of_columns(columns, _full_name(table, table_name)))
 
 
+def refuse_working_names(names: Iterable[str]) -> None:
+    """Columns of a write have other names than those that it works with, in whatever letters Spark compares them.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE.
+
+    """
+    for name in names:
+        if name.lower().startswith(_WORKING_PREFIX):
+            message = f"column {name!r} begins with {_WORKING_PREFIX}, as columns do that writes work with"
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint="rename the column")
+
+
 def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     """The schema of a write that a table's own Avro schema gives, meta fields or not.
 
@@ -305,6 +321,7 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     Clauses: DM-003.
 
     """
+    _refuse_no_record(avro)
     record = without_meta_fields(avro)
     with typed_errors():
         try:
@@ -314,6 +331,15 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
             huge = error.reason == FormatReason.LIMIT_EXCEEDED
             hint = "flatten its columns: a level that may be null counts twice" if huge else "correct the column's type"
             raise HudiError(str(error.reason), error.clause, error.message, hint=hint) from error
+
+
+def _refuse_no_record(avro: Any) -> None:
+    """A caller's own schema may be anything."""
+    fields = avro.get("fields") if isinstance(avro, Mapping) else None
+    if not (isinstance(fields, list | tuple) and all(isinstance(one, Mapping) and "name" in one for one in fields)):
+        message = f"the schema {' '.join(repr(avro).split())[:60]} is no Avro record with named fields"
+        hint = 'give an Arrow schema, or {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}]}'
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint=hint)
 
 
 def schema_changes(before: Mapping[str, Any] | None, after: WriterSchema) -> tuple[str, ...]:

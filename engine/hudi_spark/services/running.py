@@ -3,7 +3,7 @@
 Clauses: CL-009, CL-010, LK-004, CP-001, CP-002.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from hudi_spark import table_state
@@ -40,15 +40,20 @@ _NOW: Final = {
 def clustering_configs(sort: str | Sequence[str], layout: str, partitions: str | Sequence[str]) -> dict[str, str]:
     """Columns to sort by, `linear`, `z-order` or `hilbert`, and partitions; what is empty is left to the options."""
     stated = {
-        "hoodie.clustering.plan.strategy.sort.columns": _listed(sort),
+        "hoodie.clustering.plan.strategy.sort.columns": _listed(sort, "sort"),
         "hoodie.layout.optimize.strategy": layout,
-        "hoodie.clustering.plan.strategy.partition.selected": _listed(partitions),
+        "hoodie.clustering.plan.strategy.partition.selected": _listed(partitions, "partitions"),
     }
     return {**_NOW, **{key: value for key, value in stated.items() if value}}
 
 
-def _listed(names: str | Sequence[str] | None) -> str:
-    return names if isinstance(names, str) else ",".join(map(str, names or ()))
+def _listed(names: str | Sequence[str] | None, what: str) -> str:
+    if isinstance(names, str):
+        return names
+    if names is not None and not (isinstance(names, Collection) and all(isinstance(one, str) for one in names)):
+        message, hint = f"{what} is {repr(names)[:60]}, no list of names", f"give a list of texts: {what}=['a']"
+        raise HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
+    return ",".join(names or ())
 
 
 def schedule(work: TableWork, name: str, params: Mapping[str, Any] | None = None) -> str | None:

@@ -84,8 +84,8 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("clustering"):
-            given = {**running.clustering_configs(sort, layout, partitions), **(configs or {})}
-            return running.run(self.writer.work(given), "clustering")
+            given = running.clustering_configs(sort, layout, partitions)
+            return running.run(self.writer.work(given, configs), "clustering")
 
     @with_failures
     def drop_old_partitions(self, days: int | None = None, configs: Configs = None) -> Outcome | None:
@@ -100,7 +100,7 @@ class TableServices:
         """
         with boundary(self.writer.storage.base), shown("drop old partitions"):
             given = {} if days is None else {DAYS_KEY: str(days)}
-            return drop_old_partitions(self.writer.work({**given, **(configs or {})}))
+            return drop_old_partitions(self.writer.work(given, configs))
 
     @with_failures
     def clean(self, configs: Configs = None) -> Outcome | None:

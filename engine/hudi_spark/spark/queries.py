@@ -29,10 +29,13 @@ from hudi_spark.read import (
     SliceRows,
     SliceTask,
     bytes_to_read,
+    has_other_size,
+    needs_commit_times,
     run_change_task,
     run_task,
 )
 from hudi_spark.schema import instant_of, nullable
+from hudi_spark.table_state import COMMIT_TIME
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -589,20 +592,23 @@ def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     path = task.base_file or ""
     if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
         return False
-    return task.columns.are_named(wanted, instant_of(path))
+    # A task says what such a file lacks.
+    return task.columns.are_named(wanted, instant_of(path)) and not has_other_size(task)
 
 
 def _has_as_wanted(task: SliceTask, wanted: pa.Schema, known: dict[str, bool], storage: Storage) -> bool:
     """Whether a base file has the columns in the table's types, by the footer of one file of each instant.
 
-    What a commit says of its columns may be wider than what the writer of rows put into its files.
+    What a commit says of its columns may be wider than what the writer of rows put into its files. Where commit times
+    are needed, each file is looked at: a scan would pass over the rows of one that has none.
     """
     path = task.base_file or ""
-    instant = instant_of(path)
-    if instant not in known:
+    timed = needs_commit_times(task)
+    one = path if timed else instant_of(path)
+    if one not in known:
         schema = base_file_footer(storage, path).schema
-        known[instant] = all(_is_as_wanted(schema, field) for field in wanted)
-    return known[instant]
+        known[one] = (not timed or COMMIT_TIME in schema.names) and all(_is_as_wanted(schema, it) for it in wanted)
+    return known[one]
 
 
 def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:

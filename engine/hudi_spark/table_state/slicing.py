@@ -304,7 +304,7 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for a block that breaks the format inside an intact frame.
-        HudiError: LOG_CONTENT_CORRUPT for a block without instant; LOG_FILE_MISSING.
+        HudiError: LOG_CONTENT_CORRUPT for a block without instant, and for one of the change feed; LOG_FILE_MISSING.
 
     Clauses: LF-010, LF-012, LF-015, LF-016, LF-018, LF-019, RD-013.
 
@@ -319,9 +319,14 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
                 # Only what precedes the command: an instant may be used again later.
                 target = decode_command(block, file).target
                 blocks = [one for one in blocks if one.instant != target]
-            elif block.type is not BlockType.CDC_DATA:
+            else:
                 blocks.append(_located(block, file))
     visible = [one for one in blocks if visibility.sees(one.instant)]
+    for one in visible:
+        if one.block.type is BlockType.CDC_DATA:
+            message = "a log of rows has a block of the change feed, whose type may have been changed"
+            hint = "restore the log file from a copy"
+            raise HudiError(Reason.LOG_CONTENT_CORRUPT, "LF-018", message, one.file, one.block.offset, hint)
     return LogScan(tuple(_without_compacted(visible)), tuple(skipped))
 
 

@@ -47,8 +47,8 @@ from hudi_spark.merge import (
     payload_rule,
 )
 from hudi_spark.merge import STRATEGIES as _MODE_OF_STRATEGY
-from hudi_spark.options import Options, refusal, refuse_no_text, resolve
-from hudi_spark.schema import avro_of_arrow, schema_of_avro
+from hudi_spark.options import Options, names_given, refusal, refuse_no_text, resolve
+from hudi_spark.schema import avro_of_arrow, refuse_working_names, schema_of_avro
 
 WRITTEN_VERSIONS: Final = (6, 8, 9)
 TABLE_TYPES: Final = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -120,6 +120,7 @@ def settled(definition: TableDefinition) -> SettledTable:
     refuse_no_text(name, "hoodie.table.name", "PR-022")
     _refuse_unwritten_forms(given, definition)
     avro = _avro(definition.schema, given, name)
+    refuse_working_names(field["name"] for field in avro["fields"])
     return SettledTable(
         name=name,
         avro=avro,
@@ -129,7 +130,7 @@ def settled(definition: TableDefinition) -> SettledTable:
         record_key=given.names("hoodie.datasource.write.recordkey.field", definition.record_key),
         partition_by=given.names("hoodie.datasource.write.partitionpath.field", definition.partition_by),
         ordering=given.names("hoodie.datasource.write.precombine.field", definition.ordering),
-        merge_mode=given.one("hoodie.write.record.merge.mode", (definition.merge_mode or "").upper()) or None,
+        merge_mode=given.one("hoodie.write.record.merge.mode", _capitals(definition.merge_mode)) or None,
         options=given.options,
     )
 
@@ -142,13 +143,15 @@ class _GivenOptions:
 
     def one(self, key: str, argument: Any) -> str:
         given = self.options.values.get(key, "")
+        if not isinstance(argument, str | int | None):
+            raise refusal(f"the argument of {key} is {repr(argument)[:60]}", "give a text")
         text = "" if argument is None else str(argument)
         if given and text and given != text:
             raise refusal(f"{key} is {given!r} and the argument is {text!r}", "say it once")
         return text or given
 
     def names(self, key: str, argument: Sequence[str]) -> tuple[str, ...]:
-        names = [argument] if isinstance(argument, str) else argument
+        names = (argument,) if isinstance(argument, str) else names_given(argument, key, "PR-022")
         text = ",".join(name.strip() for name in names)
         given = ",".join(name.strip() for name in self.options.values.get(key, "").split(","))
         if given and text and given != text:
@@ -157,6 +160,10 @@ class _GivenOptions:
         if len(set(found)) != len(found):
             raise refusal(f"{key} names a field twice: {', '.join(found)}", "name each field once")
         return found
+
+
+def _capitals(argument: Any) -> Any:
+    return argument.upper() if isinstance(argument, str) else argument
 
 
 def _version(text: str) -> int:
@@ -174,7 +181,7 @@ def _table_type(text: str) -> str:
 
 
 def _refuse_unwritten_forms(given: _GivenOptions, definition: TableDefinition) -> None:
-    base = given.one("hoodie.base.file.format", (definition.base_file_format or "").upper())
+    base = given.one("hoodie.base.file.format", _capitals(definition.base_file_format))
     if base not in ("", "PARQUET"):
         raise UnsupportedFeature(f"base-{base.lower()}-writing", "base files are written as Parquet")
     values = given.options.values

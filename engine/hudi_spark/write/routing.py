@@ -26,8 +26,8 @@ from hudi_spark.table_state import Commit, FileSlice, pending_clusterings
 from hudi_spark.write.planning import Operation, WriteContext
 
 # Where a row stood in the input: a later version of a key has a greater number.
-SEQUENCE: Final = "_sequence"
-TARGET: Final = "_target"
+SEQUENCE: Final = "_tag_sequence"
+TARGET: Final = "_tag_target"
 
 KEY_FIELDS: Final = (KEY_FIELD, PARTITION_FIELD, pa.field(SEQUENCE, pa.int64()))
 TARGET_FIELD: Final = pa.field(TARGET, pa.int32())

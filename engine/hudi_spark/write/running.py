@@ -35,9 +35,9 @@ from hudi_spark.table_state import Snapshot, refuse_no_folders
 from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.conflicts import concurrency_of, without_vanished_logs
 from hudi_spark.write.planning import (
-    Once,
     Operation,
     WriteContext,
+    WriteRequest,
     context_of_write,
     duplicates_policy,
     key_generator_of,
@@ -66,6 +66,9 @@ _NO_ROUTES: Final = Routes((), {})
 _Made = tuple[tuple[WrittenFile, ...], Mapping[str, tuple[str, ...]]]
 
 
+_NOTHING: Final = WriteRequest()
+
+
 class Write:
     """One write in its phases: `begin`, `stage`, `commit`, or `abort` after either of the first two.
 
@@ -73,13 +76,15 @@ class Write:
     """
 
     def __init__(
-        self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None, deletes: str = ""
+        self, work: TableWork, snapshot: Snapshot, operation: Operation, request: WriteRequest = _NOTHING
     ) -> None:
         self.work = work
-        self._deletes = deletes
+        self._deletes = request.deletes
+        # Rows that were computed from those of the table, and are put in their places.
+        self._stored = request.seen is not None and not request.deletes and operation.name == "upsert"
         self._snapshot = snapshot
         self.operation = operation
-        self._transaction = Transaction(work, snapshot, operation, once)
+        self._transaction = Transaction(work, snapshot, operation, request.once)
         self._state: WriterState | None = None
         self._staged = Staged()
 
@@ -103,7 +108,7 @@ class Write:
 
     def _brought(self, rows: Flow) -> pa.Schema:
         """The columns that rows bring to the table."""
-        return pa.schema([one for one in rows.schema if one.name != self._deletes])
+        return pa.schema([one for one in rows.schema if not self._deletes or one.name != self._deletes])
 
     def skip_if_empty(self, partitions: Sequence[str]) -> Outcome | None:
         """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
@@ -181,7 +186,9 @@ class Write:
             return replace(self._staged_files((), replaced), missing=missing_partitions(self._snapshot, partitions))
         arguments = (self.operation, self._transaction.requested, self._brought(rows), self.work.file_ids)
         context = context_of_write(self.work.effects, self._state, *arguments)
-        staging = _Staging(self._transaction, self._state, context, self.work.executor, self._deletes)
+        staging = _Staging(
+            self._transaction, self._state, context, self.work.executor, self._deletes, stored=self._stored
+        )
         return self._staged_files(*staging.staged(rows))
 
     def _staged_files(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
@@ -205,8 +212,11 @@ class _Staging:
         context: WriteContext,
         executor: Executor,
         deletes: str = "",
+        *,
+        stored: bool = False,
     ) -> None:
         self._transaction = transaction
+        self._stored = stored
         self._deletes = deletes
         self._state = state
         self._context = context
@@ -245,7 +255,7 @@ class _Staging:
             return keyed
         across = is_global(self._state)
         columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
-        work = Combining(self._context.rule, self._context.missing, by_partition=not across)
+        work = Combining(self._context.rule, self._context.missing, by_partition=not across, stored=self._stored)
         return keyed.shuffled(columns, self._parts()).map(work, keyed.schema)
 
     def _parts(self) -> int | None:

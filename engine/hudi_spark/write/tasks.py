@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import (
     WRITTEN_SCHEMA,
     LogGroup,
@@ -137,21 +138,41 @@ def _with_further(brought: pa.Table, rows: pa.Table) -> pa.Table:
 class Combining:
     """The versions of each key merged into one row, within a part that has all of them; `rule`: the table's.
 
+    `stored`: the rows are those of the table, of which none may be lost to another one.
+
     Clauses: OW-019, MG-002, MG-017.
     """
 
     rule: MergeRule
     missing: frozenset[str]
     by_partition: bool
+    stored: bool = False
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """One row for each key, or for each key of a partition."""
         del identity
         ordered, rule = rows.take(pc.sort_indices(rows.column(SEQUENCE))), combining_rule(self.rule)
         if not self.by_partition:
+            if self.stored:
+                _refuse_doubles(ordered)
             return combined(ordered, rule, self.missing)
         places = pc.binary_join_element_wise(ordered.column(PARTITION_PATH), ordered.column(RECORD_KEY), "\0")
         return combined(ordered, rule, self.missing, places)
+
+
+def _refuse_doubles(rows: pa.Table) -> None:
+    """Stored rows of one key lie in several partitions, and an index of all of them keeps one row for each key.
+
+    Clauses: DM-001, OW-021.
+    """
+    counted = pc.value_counts(rows.column(RECORD_KEY))
+    doubled = counted.filter(pc.greater(counted.field("counts"), 1)).field("values")
+    if len(doubled):
+        message = (
+            f"rows of several partitions share the key {doubled[0].as_py()!r}, and a global index keeps one of them"
+        )
+        hint = "give the write an index that is not global, such as SIMPLE, or remove the rows that are too many"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-021", message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,9 +243,9 @@ class TableWriter:
             with _silenced(write), cleaned_files_refused(self.storage):
                 write.stage(rows, partitions)
 
-    def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
-        """What an action on the table is given, with further options."""
-        return self._work(resolve(self.configs, configs or {}))
+    def work(self, *further: Mapping[str, str] | None) -> TableWork:
+        """What an action on the table is given, with further options, of which the last hold."""
+        return self._work(resolve(self.configs, *(one or {} for one in further)))
 
     @property
     def table_clock(self) -> Clock:
@@ -272,7 +272,7 @@ class TableWriter:
             raise WrittenBeforeError(before)
         refuse_unseen(snapshot.timeline, request.seen)
         work = replace(work, options=with_extra(work.options, request, snapshot))
-        return Write(work, snapshot, operation, request.once, request.deletes)
+        return Write(work, snapshot, operation, request)
 
     def _given(self, request: WriteRequest, write: Write) -> tuple[Flow | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.

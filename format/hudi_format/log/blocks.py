@@ -22,6 +22,8 @@ from hudi_format.errors import FormatError, Reason
 MAGIC = b"#HUDI#"
 LOG_FORMAT_VERSION = 1
 
+# Damage that repeats the magic would make a warning of every six bytes.
+_MOST_STRETCHES = 8
 _LENGTH = struct.Struct(">q")
 _PAIR = struct.Struct(">ii")
 _COUNT = struct.Struct(">i")
@@ -108,9 +110,23 @@ def read_blocks(data: bytes, file: str) -> tuple[RawBlock | CorruptBlock, ...]:
             blocks.append(_read_block(data, position, end, file))
         else:
             end = _resynchronise(data, position)
-            blocks.append(CorruptBlock(position, end - position, why))
+            _add_corrupt(blocks, CorruptBlock(position, end - position, why))
         position = end
     return tuple(blocks)
+
+
+def _add_corrupt(blocks: list[RawBlock | CorruptBlock], block: CorruptBlock) -> None:
+    """Of a long run of stretches that follow each other the last one spans all that come after it."""
+    run = blocks[-_MOST_STRETCHES:]
+    last = run[-1] if run else None
+    if (
+        isinstance(last, CorruptBlock)
+        and len(run) == _MOST_STRETCHES
+        and not any(isinstance(one, RawBlock) for one in run)
+    ):
+        blocks[-1] = CorruptBlock(last.offset, last.length + block.length, last.why)
+    else:
+        blocks.append(block)
 
 
 def encode_block(

@@ -185,8 +185,10 @@ class LocalStorage:
     def _walk(self, folder: str, *, recursive: bool, skip: tuple[str, ...]) -> Iterator[FileStatus]:
         for entry in self._entries(folder):
             path = _join(folder, entry.name)
+            if path in skip:
+                continue
             if self._is_folder(entry, path):
-                if recursive and path not in skip:
+                if recursive:
                     yield from self._walk(path, recursive=True, skip=skip)
             elif _is_file(entry) and not entry.name.startswith(_TEMPORARY):
                 # What disappears while the folder is listed is not listed: a clean or a rollback may be at work.

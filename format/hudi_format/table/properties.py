@@ -29,13 +29,30 @@ def parse_properties(data: bytes, file: str) -> dict[str, str]:
     Clauses: PR-001.
 
     """
+    return dict(_entries(data, file))
+
+
+def doubled_keys(data: bytes, file: str) -> dict[str, tuple[str, ...]]:
+    """The keys that a properties file has with several values, and these in the order of the file.
+
+    Raises:
+        FormatError: as `parse_properties`.
+
+    Clauses: PR-001.
+
+    """
+    values: dict[str, list[str]] = {}
+    for key, value in _entries(data, file):
+        values.setdefault(key, []).append(value)
+    return {key: tuple(found) for key, found in values.items() if len(set(found)) > 1}
+
+
+def _entries(data: bytes, file: str) -> Iterator[tuple[str, str]]:
     if len(data) > MAXIMUM_BYTES:
         raise FormatError(Reason.LIMIT_EXCEEDED, "PR-001", file, None, f"{len(data)} bytes of properties")
-    properties: dict[str, str] = {}
     for offset, line in _logical_lines(data.decode("latin-1")):
         key, value = _split(line)
-        properties[_unescape(key, file, offset)] = _unescape(value, file, offset)
-    return properties
+        yield _unescape(key, file, offset), _unescape(value, file, offset)
 
 
 def serialise_properties(properties: Mapping[str, str], comments: Sequence[str] = ()) -> bytes:
