@@ -108,7 +108,7 @@ def block_versions(view: View, block: Change, schema: Schema, rule: MergeRule) -
     columns = columns_of_block(block, schema, stored)
     for whole, row in zip(records, conform(records, columns, where, stored), strict=True):
         marks = Record({**whole.values, **row.values})
-        version = version_of_record(marks, key_of(row, configuration, where), rule)
+        version = version_of_record(marks, key_of(row, configuration, where), rule, partial=block.partial)
         yield Version(version.key, version.record and row, version.ordering, partial=columns is not schema)
 
 
