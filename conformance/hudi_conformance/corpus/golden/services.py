@@ -144,11 +144,15 @@ class Services(Operations):
         self.complete(Action.ROLLBACK, at, RollbackMetadata((target,), frozenset(gone)))
 
     def archive(self, keep: int, batch: int = 10) -> None:
-        """An archival that leaves `keep` writes on the timeline; full levels of `batch` files are merged."""
+        """An archival that leaves `keep` writes on the timeline; full levels of `batch` files are merged.
+
+        No compaction counts deltacommits there, so that none of them stays for one.
+        """
         limits = {"hoodie.keep.min.commits": keep, "hoodie.keep.max.commits": keep}
         named = {
             **{name: str(value) for name, value in limits.items()},
             "hoodie.timeline.compaction.batch.size": str(batch),
+            "hoodie.compact.inline.trigger.strategy": "TIME_ELAPSED",
         }
         after = perform(self.state(), archive(self.state(), named))
         self.timeline, self.history = list(after.timeline), after.history
