@@ -315,8 +315,8 @@ class _Session:
         lines = []
         for name in target.columns:
             required = " NOT NULL" if name in info.required else ""
-            said = f" COMMENT {_literal(info.comments[name])}" if name in info.comments else ""
-            lines.append(f"  {tick(name)} {target.type_of(name).simpleString()}{required}{said}")
+            comment = f" COMMENT {_literal(info.comments[name])}" if name in info.comments else ""
+            lines.append(f"  {tick(name)} {target.type_of(name).simpleString()}{required}{comment}")
         by = f"\nPARTITIONED BY ({', '.join(map(tick, target.partitions))})" if target.partitions else ""
         stated = ",\n".join(f"  {_literal(name)} = {_literal(value)}" for name, value in _properties(target).items())
         named = tick(target.named.name) if target.named.name else f"hudi.{tick(target.named.path)}"

@@ -508,8 +508,10 @@ def conform(table: pa.Table, schema: pa.Schema, file: str, sources: Sources | No
     Clauses: DM-004, DM-021.
 
     """
-    places = sources or {}
-    columns = [_column(table, field, places.get(field.name, Source(field.name)), file, schema) for field in schema]
+    places, stored, own = sources or {}, table.column_names, schema.names
+    named = [(field, places.get(field.name, Source(field.name))) for field in schema]
+    found = [None if source.name is None else name_in(stored, source.name, file, own) for _, source in named]
+    columns = [_column(table, *one, name, file) for one, name in zip(named, found, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema) if columns else _without_columns(table.num_rows)
 
 
@@ -524,8 +526,8 @@ def name_in(names: Sequence[str], wanted: str, file: str = "", own: Collection[s
     Clauses: DM-004.
 
     """
-    alike = [one for one in names if one == wanted]
-    alike = alike or [one for one in names if one.lower() == wanted.lower() and one not in own]
+    exact = [wanted] * names.count(wanted)
+    alike = exact or [one for one in names if one.lower() == wanted.lower() and one not in own]
     if len(alike) > 1:
         twice = "twice" if alike[0] == wanted else f"as {' and '.join(sorted(alike))}"
         message, hint = f"column {wanted!r} stands in the file {twice}", "rewrite the file with one of them"
@@ -540,8 +542,7 @@ def concatenate(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
     return pa.concat_tables(parts) if schema.names else _without_columns(sum(part.num_rows for part in parts))
 
 
-def _column(table: pa.Table, field: pa.Field, source: Source, file: str, schema: pa.Schema) -> pa.ChunkedArray:
-    found = None if source.name is None else name_in(table.column_names, source.name, file, schema.names)
+def _column(table: pa.Table, field: pa.Field, source: Source, found: str | None, file: str) -> pa.ChunkedArray:
     if found is None:
         return pa.chunked_array([pa.nulls(table.num_rows, field.type)], field.type)
     try:

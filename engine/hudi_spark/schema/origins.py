@@ -132,7 +132,8 @@ def read_base_rows(
         return columns.conform(_stitched(storage, path, schema, external), schema, path, instant)
 
     def choose(stored: pa.Schema) -> Choice:
-        found = [name_in(stored.names, name, path, schema.names) for name in columns.names(schema, instant)]
+        there, own = stored.names, schema.names
+        found = [name_in(there, name, path, own) for name in columns.names(schema, instant)]
         names = [name for name in found if name is not None]
         wanted = condition(columns.as_named_now(stored, schema, instant))
         # Where not one column of the answer is in the file, only its number of rows matters.
@@ -167,7 +168,8 @@ def _stitched(storage: Storage, path: str, schema: pa.Schema, external: External
 
 def _part(storage: Storage, path: str, names: list[str]) -> pa.Table:
     def choose(stored: pa.Schema) -> Choice:
-        found = [name_in(stored.names, name, path) for name in names]
+        there = stored.names
+        found = [name_in(there, name, path) for name in names]
         return [name for name in found if name is not None], None
 
     return read_chosen(storage, path, choose)

@@ -11,7 +11,7 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival, plans, rollback, savepoints
 from hudi_model.tables import OpenTable, Table, View, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import WRITE_ACTIONS, completion
+from hudi_model.timeline import WRITE_ACTIONS
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -58,7 +58,7 @@ def _late_commits_make_a_clean_due(original: Function) -> Function:
     def counting_late(table: Table, requested: InstantTime, settings: Mapping[str, str]) -> Effects:
         last = max((one.requested for one in table.timeline if one.action is Action.CLEAN), default="")
         done = [one for one in table.timeline if one.action in WRITE_ACTIONS and one.state is State.COMPLETED]
-        late = any(one.requested < last < completion(one) for one in done)
+        late = any(one.requested < last < (one.completed or "") for one in done)
         due = {"hoodie.clean.trigger.max.commits": "0"} if late else {}
         effects: Effects = original(table, requested, {**settings, **due})
         return effects

@@ -238,7 +238,8 @@ def planned_before_a_write(case: WritingCase) -> None:
 
     Given a log compaction that is planned, and a writer that then begins and makes logs on a planned slice.
     When the log compaction completes before the write does.
-    Then the write aborts, since the log compaction wrote to its file groups; it is written again, and the snapshot has it.
+    Then the write aborts, since the log compaction wrote to its file groups; it is written again, and the snapshot has
+    it.
     """
     logged(case)
     plan = case.schedule("logcompaction", DUE)
