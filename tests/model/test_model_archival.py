@@ -18,6 +18,7 @@ SETTINGS = {
     "hoodie.keep.min.commits": "2",
     "hoodie.timeline.compaction.batch.size": "3",
     "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
+    "hoodie.compact.inline.max.delta.commits": "1",
 }
 Entries = tuple[TimelineEntry, ...]
 
