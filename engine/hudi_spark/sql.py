@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from hudi_spark.read import TableInfo
+
 
 def hudi_sql(spark: "SparkSession", text: str) -> "DataFrame":
     """Carry out one statement; a query answers its rows, a write one row of what it did.
@@ -303,7 +305,7 @@ class _Session:
             raise unsupported("PARTITION in this statement", "leave it out")
         if what == "createtable":
             return self.spark.createDataFrame([(self._creation(target),)], "createtab_stmt string")
-        found = _properties(target)
+        found = _properties(target, target.table.info())
         if key:
             name = key[1] or key[2] or key[3]
             found = {name: found.get(name, f"the table {target.named.name or target.named.path} has no {name}")}
@@ -318,7 +320,8 @@ class _Session:
             comment = f" COMMENT {_literal(info.comments[name])}" if name in info.comments else ""
             lines.append(f"  {tick(name)} {target.type_of(name).simpleString()}{required}{comment}")
         by = f"\nPARTITIONED BY ({', '.join(map(tick, target.partitions))})" if target.partitions else ""
-        stated = ",\n".join(f"  {_literal(name)} = {_literal(value)}" for name, value in _properties(target).items())
+        properties = _properties(target, info).items()
+        stated = ",\n".join(f"  {_literal(name)} = {_literal(value)}" for name, value in properties)
         named = tick(target.named.name) if target.named.name else f"hudi.{tick(target.named.path)}"
         columns = ",\n".join(lines)
         place = f"LOCATION {_literal(target.named.path)}"
@@ -538,9 +541,8 @@ class _Session:
         return NamedTable(place, node.name, kept)
 
 
-def _properties(target: Target) -> dict[str, str]:
+def _properties(target: Target, info: "TableInfo") -> dict[str, str]:
     """The properties by which a table is made, by the names that CREATE TABLE takes, and the options of its name."""
-    info = target.table.info()
     found = {
         "type": next(short for short, long in _TYPES.items() if long == info.table_type),
         "primaryKey": ",".join(info.record_key),

@@ -29,7 +29,6 @@ from hudi_spark.schema import (
     BY_NAME,
     External,
     SliceColumns,
-    StatedFile,
     concatenate,
     instant_of,
     one_chunk,
@@ -72,11 +71,23 @@ class ReadContext:
 
 
 @dataclass(frozen=True, slots=True)
+class StatedFile:
+    """The bytes and rows of a base file, as its commit counts them.
+
+    Clauses: OW-017, SA-001.
+    """
+
+    size: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class SliceTask:
     """Read one file slice.
 
     `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
-    `changes`: only rows that a range of time changed are wanted. `stated`: what a commit counts of the base file.
+    `changes`: only rows that a range of time changed are wanted. `stated`: what a commit counts of the base file, where
+    that is to be compared.
     """
 
     context: ReadContext
@@ -141,14 +152,11 @@ def run_task(task: SliceTask) -> SliceRows:
 
 
 def has_other_size(task: SliceTask) -> bool:
-    """Whether a base file on a local disk has another size than its commit counts.
+    """Whether a base file has another size than its commit counts.
 
     Clauses: SA-001.
     """
-    storage, file = task.context.storage, task.base_file
-    if task.stated is None or file is None or not isinstance(storage, LocalStorage):
-        return False
-    return _size(storage, file) != task.stated.size
+    return task.stated is not None and _size(task.context.storage, task.base_file or "") != task.stated.size
 
 
 def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:

@@ -252,35 +252,12 @@ def _folder_values(partition: str) -> dict[str, str | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFile:
-    """The bytes and rows of a base file, as its commit counts them.
-
-    Clauses: OW-017, SA-001.
-    """
-
-    size: int
-    rows: int
-
-
-def _stated_files(snapshot: Snapshot) -> dict[str, StatedFile]:
-    """What commits count of the base files of a snapshot; nothing of those that state a number of none."""
-    instants = {one.base_instant for one in snapshot.slices}
-    found = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
-    return {
-        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
-        for stat in found
-        if stat.path and stat.file_size_in_bytes and stat.num_writes
-    }
-
-
-@dataclass(frozen=True, slots=True)
 class Origins:
-    """What is needed of a table to read any of its slices; `stated`: what commits count of base files, by path."""
+    """What is needed of a table to read any of its slices."""
 
     configuration: TableConfiguration
     ids: ColumnIds | None
     data: Bootstrapped | None
-    stated: Mapping[str, StatedFile] = field(default_factory=dict)
 
     def columns(self, partition: str, schema: pa.Schema) -> SliceColumns:
         """How the files of a slice in a partition come to the table's columns.
@@ -320,5 +297,4 @@ def origins_of(storage: Storage, snapshot: Snapshot) -> Origins:
 
     """
     configuration = snapshot.configuration
-    ids, data = column_ids(storage, snapshot), bootstrapped(storage, configuration)
-    return Origins(configuration, ids, data, _stated_files(snapshot))
+    return Origins(configuration, column_ids(storage, snapshot), bootstrapped(storage, configuration))

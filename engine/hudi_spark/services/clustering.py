@@ -169,9 +169,7 @@ class Rewriting:
         """The rows of slices, in the columns of the table, and how many stretches of their logs are no blocks."""
         names, found = self.context.schema.names, [run_task(one) for one in slices]
         parts = [one.rows.select(names).cast(self.context.schema) for one in found]
-        pairs = zip(slices, found, strict=True)
-        skipped = [it for one, rows in pairs for it in rows.skipped if it.file != one.base_file]
-        return pa.concat_tables(parts), len(skipped)
+        return pa.concat_tables(parts), sum(len(one.skipped) for one in found)
 
     def store(self, rows: pa.Table, output: Output, layout: Layout, identity: TaskIdentity) -> tuple[WrittenFile, ...]:
         """Rows in order, as a new file group, or several where they are more than a file is to have."""

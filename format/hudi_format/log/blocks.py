@@ -117,13 +117,9 @@ def read_blocks(data: bytes, file: str) -> tuple[RawBlock | CorruptBlock, ...]:
 
 def _add_corrupt(blocks: list[RawBlock | CorruptBlock], block: CorruptBlock) -> None:
     """Of a long run of stretches that follow each other the last one spans all that come after it."""
-    run = blocks[-_MOST_STRETCHES:]
-    last = run[-1] if run else None
-    if (
-        isinstance(last, CorruptBlock)
-        and len(run) == _MOST_STRETCHES
-        and not any(isinstance(one, RawBlock) for one in run)
-    ):
+    run = [one for one in blocks[-_MOST_STRETCHES:] if isinstance(one, CorruptBlock)]
+    if len(run) == _MOST_STRETCHES:
+        last = run[-1]
         blocks[-1] = CorruptBlock(last.offset, last.length + block.length, last.why)
     else:
         blocks.append(block)
