@@ -2,8 +2,10 @@
 
 import datetime as dt
 import math
+import shutil
 from collections.abc import Iterable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from hudi_adapter.values import encode_value
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
-from hudi_spark import HudiTable, explain, read_arrow
+from hudi_spark import HudiError, HudiTable, explain, read_arrow
 from hudi_spark.filters import Column, filter_of, mask
 from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import Facts, Outcome, facts_of, possible, together
@@ -210,6 +212,26 @@ def test_what_was_left_out_is_reported():
     table = GOLDEN / "v9/apache_mor_metadata_table" / "table"
     found = explain(table, ["region", "=", "north"])
     assert found.counts[0].means == "partitions"
-    assert found.counts[0].slices_after < found.counts[0].slices_before
-    assert "files skipped" in str(found)
+    assert str(found.counts[0]) == "partitions: 1 of 2 left"
+    indexed = explain(GOLDEN / "v9/apache_mor_indexes_serviced" / "table", ["id", "=", "k1"])
+    assert indexed.counts[1].means == "partition_stats"
+    assert "files skipped" in str(indexed)
     assert explain(table).counts == ()
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".log."])
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_table_that_lacks_files_in_another_partition_is_refused(tmp_path: Path, ending: str, *, folder: bool):
+    """A filter by partition makes no table whole: what a commit names last is lost there, or its whole folder."""
+    table, north, stored = tmp_path / "table", ["region", "=", "north"], {"hoodie.metadata.enable": "false"}
+    shutil.copytree(GOLDEN / "v9/apache_mor_metadata_table" / "table", table)
+    rows = read_arrow(table, filter=north, configs=stored)
+    assert set(rows.column("region").to_pylist()) == {"north"}
+    other = next(table.glob("region=s*"))
+    if folder:
+        shutil.rmtree(other)
+    else:
+        max(one for one in other.iterdir() if ending in one.name and not one.name.endswith(".crc")).unlink()
+    with pytest.raises(HudiError) as caught:
+        read_arrow(table, filter=north, configs=stored)
+    assert caught.value.clause in {"RD-011", "RD-018"}

@@ -352,6 +352,18 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionCount:
+    """How many partitions there are, and how many of them their paths left."""
+
+    before: int
+    after: int
+    means: str = PARTITIONS
+
+    def __str__(self) -> str:
+        return f"{self.means}: {self.after} of {self.before} left"
+
+
+@dataclass(frozen=True, slots=True)
 class Pruned:
     """The slices that are left to read, and what each means that had a say left out.
 
@@ -359,7 +371,7 @@ class Pruned:
     """
 
     slices: tuple[FileSlice, ...]
-    counts: tuple[Count, ...] = ()
+    counts: tuple[PartitionCount | Count, ...] = ()
 
     def __str__(self) -> str:
         lines = [str(count) for count in self.counts]
@@ -386,12 +398,13 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: Pruning
 
     Clauses: IX-051, IX-052, IX-054, IX-056.
     """
-    left, sources, counts = snapshot.slices, list[Source](), list[Count]()
+    left, sources, counts = snapshot.slices, list[Source](), list[PartitionCount | Count]()
     situation = Situation(storage, snapshot, origins, query, None, ())
     for name, found in _MEANS:
         # Where the record index says where keys live, bloom filters add nothing.
         answered = name == BLOOM_FILTERS and any(one.means == RECORD_INDEX for one in counts)
-        if not left or answered or not is_on(name, query.configs):
+        looked_for = left or (name == PARTITIONS and snapshot.passed_over)
+        if not looked_for or answered or not is_on(name, query.configs):
             continue
         if name != PARTITIONS and situation.metadata is None:
             situation = _with_metadata(situation)
@@ -401,9 +414,29 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, query: Pruning
         # Each later means asks all before it again; what lists absent keys is large, and nothing asks it again.
         sources.append(source if name in _OF_KEYS else cache(source))
         kept = _kept(situation, sources, left, whole=name == PARTITIONS)
-        counts.append(counted(name, left, kept))
+        counts.append(_partitions(snapshot, kept) if name == PARTITIONS else counted(name, left, kept))
         left = kept
     return Pruned(left, tuple(counts))
+
+
+def partitions_left(
+    storage: Storage, snapshot: Snapshot, origins: Origins, query: PruningQuery, partitions: frozenset[str]
+) -> frozenset[str]:
+    """The partitions that may hold a row for which the filter is true, by their paths.
+
+    Clauses: IX-051, IX-056.
+    """
+    situation = Situation(storage, snapshot, origins, query, None, ())
+    source = _source(_by_partitions, situation, ()) if is_on(PARTITIONS, query.configs) else None
+    if source is None:
+        return partitions
+    slices = tuple(FileSlice(one, "", "", None, ()) for one in sorted(partitions))
+    return frozenset(one.partition for one in _kept(situation, [source], slices, whole=False))
+
+
+def _partitions(snapshot: Snapshot, kept: Sequence[FileSlice]) -> PartitionCount:
+    before, after = (len({one.partition for one in each}) for each in (snapshot.slices, kept))
+    return PartitionCount(before + snapshot.passed_over, after)
 
 
 def _with_metadata(situation: Situation) -> Situation:

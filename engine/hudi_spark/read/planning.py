@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,11 +13,11 @@ from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.filters import And, Comparison, Filter, filter_of
 from hudi_spark.merge import RECORD_KEY, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs, names_given, skips_merge
-from hudi_spark.pruning import Pruned, PruningQuery, prune
+from hudi_spark.pruning import Pruned, PruningQuery, partitions_left, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask, StatedFile
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
-from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot
+from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot, stated_files
 
 OWN_PREFIX: Final = "_hoodie_"
 # Of a query that merges no logs.
@@ -76,7 +77,10 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     check_configs(query.configs)
     unmerged = skips_merge(query.configs) and not query.read_optimized
     files = lister(query.configs)
-    snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
+    choose = None if query.filter is None else partial(_partitions, storage, query)
+    snapshot = load_snapshot(
+        storage, query.readings, query.as_of, files, read_optimized=query.read_optimized, choose=choose
+    )
     origins = origins_of(storage, snapshot)
     context = read_context(storage, query, snapshot, unmerged=unmerged)
     # Indexes of records hold what merging gives in released implementations.
@@ -84,6 +88,17 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
     tasks = counted((slice_task(one, context, origins) for one in pruned.slices), storage, snapshot)
     return Plan(tasks, context, snapshot, pruned, _keys_sought(context.row_filter, snapshot.configuration))
+
+
+def _partitions(storage: Storage, query: Query, snapshot: Snapshot, partitions: frozenset[str]) -> frozenset[str]:
+    """The partitions in which a query has to look.
+
+    Clauses: IX-051, IX-056.
+    """
+    unmerged = skips_merge(query.configs) and not query.read_optimized
+    context = read_context(storage, query, snapshot, unmerged=unmerged)
+    origins = origins_of(storage, snapshot)
+    return partitions_left(storage, snapshot, origins, _pruning_query(query, context, latest=False), partitions)
 
 
 def _keys_sought(condition: Filter | None, configuration: TableConfiguration) -> int | None:
@@ -107,11 +122,13 @@ def pruned_slices(
     """
     if context.row_filter is None:
         return Pruned(snapshot.slices)
+    return prune(storage, snapshot, origins, _pruning_query(query, context, latest=latest))
+
+
+def _pruning_query(query: Query, context: ReadContext, *, latest: bool) -> PruningQuery:
     merges_own = context.rule.merger is not None or context.rule.completion is not None
-    pruning_query = PruningQuery(
-        context.row_filter, context.schema, query.configs, latest, merges_own, query.zone, context.unmerged
-    )
-    return prune(storage, snapshot, origins, pruning_query)
+    condition = context.row_filter or And(())
+    return PruningQuery(condition, context.schema, query.configs, latest, merges_own, query.zone, context.unmerged)
 
 
 def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:
@@ -130,11 +147,10 @@ def counted(tasks: Iterable[SliceTask], storage: Storage, snapshot: Snapshot) ->
     if not isinstance(storage, LocalStorage):
         return tuple(tasks)
     instants = {one.base_instant for one in snapshot.slices}
-    found = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
     stated = {
-        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
-        for stat in found
-        if stat.path and stat.file_size_in_bytes and stat.num_writes
+        path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
+        for path, stat in stated_files(snapshot.commits, instants).items()
+        if stat.file_size_in_bytes and stat.num_writes
     }
     return tuple(
         one if one.external is not None else replace(one, stated=stated.get(one.base_file or "")) for one in tasks

@@ -1,10 +1,12 @@
 """What completed actions say: the commits that a query sees, and what cleans, rollbacks and restores took away."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
 
@@ -29,7 +31,8 @@ from hudi_spark.table_state.timeline import Axis, Instant, Timeline, visible_com
 GroupId = tuple[str, str]
 """Partition path and file id."""
 
-_MOST_KNOWN_BYTES: Final = 64 * 1024
+# So many bytes of files of commits are kept decoded, in which they take about five times as much.
+_MOST_BYTES: Final = 1 << 25
 
 SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 """Operations that bring no rows."""
@@ -50,8 +53,11 @@ class Commit:
 
         Clauses: RD-011, SL-008.
         """
-        named = self.data_files()
-        return {group: path for group, path, name in named if isinstance(name, BaseFileName)}
+        return self._base_files
+
+    @cached_property
+    def _base_files(self) -> dict[GroupId, str]:
+        return {group: path for group, path, name in self.data_files() if isinstance(name, BaseFileName)}
 
     def built_on(self) -> frozenset[str]:
         """The instants of base files of which this commit wrote newer ones; `null` where it wrote first ones.
@@ -66,6 +72,10 @@ class Commit:
 
         Clauses: RD-018, LF-018, SL-008.
         """
+        return self._log_files
+
+    @cached_property
+    def _log_files(self) -> tuple[tuple[GroupId, str, LogFileName], ...]:
         named = self.data_files()
         return tuple(
             (group, path, name) for group, path, name in named if isinstance(name, LogFileName) and not name.cdc
@@ -160,6 +170,15 @@ def newest_base_files(commits: tuple[Commit, ...]) -> dict[GroupId, str]:
     return newest
 
 
+def stated_files(commits: Sequence[Commit], instants: Collection[str]) -> dict[str, WriteStat]:
+    """What the commits of some times count of each file, by its path.
+
+    Clauses: OW-017, SA-001.
+    """
+    wanted = (one for one in commits if one.instant.requested in instants)
+    return {stat.path: stat for one in wanted for _, stat in one.stats() if stat.path}
+
+
 def completed_bytes(storage: Storage, instant: Instant) -> bytes:
     """What the completed file of an action holds, or held before the action was archived.
 
@@ -179,24 +198,50 @@ def commit_of(storage: Storage, instant: Instant) -> Commit:
     Clauses: TL-015, HS-007, SL-007.
 
     """
-    metadata = _metadata(storage, instant)
-    for stat in metadata.write_stats:
+    commit = _content(storage, instant)
+    for stat in commit.metadata.write_stats:
         if stat.path is not None:
             refuse_escape(storage, stat.path)
-    return Commit(instant, metadata)
+    return commit
 
 
-def _metadata(storage: Storage, instant: Instant) -> CommitMetadata:
-    if instant.archived is not None and isinstance(instant.archived.content, CommitMetadata):
-        return instant.archived.content
-    data = completed_bytes(storage, instant)
-    return (_known if len(data) <= _MOST_KNOWN_BYTES else parse_commit_metadata)(data, instant.file)
+def _content(storage: Storage, instant: Instant) -> Commit:
+    if instant.archived is None:
+        return _KNOWN.commit(storage.read(instant.file), instant)
+    if isinstance(instant.archived.content, CommitMetadata):
+        return Commit(instant, instant.archived.content)
+    return Commit(instant, parse_commit_metadata(completed_bytes(storage, instant), instant.file))
 
 
-@lru_cache(maxsize=512)
-def _known(data: bytes, file: str) -> CommitMetadata:
-    """The same for the same bytes: a write reads the commits of two timelines several times, mostly those of before."""
-    return parse_commit_metadata(data, file)
+class _Known:
+    """The last used commits, the same for the same bytes.
+
+    A write reads the commits of two timelines several times, mostly those of before, and each plan reads all anew.
+    """
+
+    def __init__(self) -> None:
+        self._commits: OrderedDict[tuple[bytes, Instant], Commit] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def commit(self, data: bytes, instant: Instant) -> Commit:
+        """What a file says of an action."""
+        key = (data, instant)
+        with self._lock:
+            if key in self._commits:
+                self._commits.move_to_end(key)
+                return self._commits[key]
+        found = Commit(instant, parse_commit_metadata(data, instant.file))
+        with self._lock:
+            if self._commits.setdefault(key, found) is found:
+                self._bytes += len(data)
+            while self._bytes > _MOST_BYTES:
+                (old, _), _ = self._commits.popitem(last=False)
+                self._bytes -= len(old)
+        return found
+
+
+_KNOWN: Final = _Known()
 
 
 def refuse_escape(storage: Storage, path: str) -> None:

@@ -4,9 +4,10 @@ begin is out, end is in:   c1   (begin   c2   c3   end]   c4
 A write stands where it completed; before table version 8 where it was requested.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from hudi_format.errors import FormatError
@@ -54,7 +55,7 @@ from hudi_spark.table_state.timeline import Axis, Instant, Timeline, Visibility,
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a query at one read time sees.
+    """What a query at one read time sees; `passed_over`: how many partitions there are of which no slice is wanted.
 
     Clauses: RD-001.
     """
@@ -65,6 +66,11 @@ class Snapshot:
     visibility: Visibility
     slices: tuple[FileSlice, ...]
     listed_by: str = STORAGE
+    passed_over: int = 0
+
+
+ChoosePartitions = Callable[[Snapshot, frozenset[str]], frozenset[str]]
+"""Of partitions those of which slices are wanted, by a snapshot that has none yet."""
 
 
 @read_anew
@@ -75,8 +81,11 @@ def load_snapshot(
     list_files: ListFiles = list_stored,
     *,
     read_optimized: bool = False,
+    choose: ChoosePartitions | None = None,
 ) -> Snapshot:
     """The newest state of a table, or its state as of a time; `list_files` states which files there are.
+
+    `choose`: slices of some partitions are enough. A table that lacks files elsewhere is refused all the same.
 
     Raises:
         HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
@@ -94,14 +103,15 @@ def load_snapshot(
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     table = (configuration, timeline)
     listing = list_files(storage, configuration, timeline)
+    part = partial(snapshot_at, storage, table, readings, time, axis, read_optimized=read_optimized, choose=choose)
     try:
-        return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
+        return part(listing=listing)
     except HudiError as error:
         if listing.is_stored:
             raise
         # Whoever else lists files may miss some that commits name; what storage lacks is missing.
         listing = stored_files(storage, f"{STORAGE}: the {listing.source} is not whole: {error}")
-        return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
+        return part(listing=listing)
 
 
 def _needs_history(storage: Storage, timeline: Timeline, time: str) -> bool:
@@ -125,8 +135,11 @@ def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     *,
     read_optimized: bool = False,
     listing: FileListing | None = None,
+    choose: ChoosePartitions | None = None,
 ) -> Snapshot:
     """The state of a table as of a time on an axis; where `only` is given, of these file groups.
+
+    `choose`: as of `load_snapshot`.
 
     Raises:
         HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what is needed.
@@ -143,7 +156,14 @@ def snapshot_at(  # noqa: PLR0917 - a state is reported by all of them
     counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
     listed = listing or stored_files(storage)
     found = _Slices(storage, configuration, timeline, commits, seen, counted, readings, listed, only)
-    return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized), listed.source)
+    snapshot = Snapshot(configuration, timeline, commits, seen, (), listed.source)
+    partitions = frozenset(partition for partition, _ in listed.files)
+    wanted = choose(snapshot, partitions) if choose is not None and commits else partitions
+    if wanted != partitions and found.has_newest(base_only=read_optimized):
+        within = tuple(one for one in listed.files if one[0] in wanted)
+        found = replace(found, listing=replace(listed, files=within), partitions=wanted)
+        snapshot = replace(snapshot, passed_over=len(partitions - wanted))
+    return replace(snapshot, slices=found.slices(read_optimized=read_optimized))
 
 
 @read_anew
@@ -208,6 +228,22 @@ class _Slices:
     readings: Readings
     listing: FileListing
     only: frozenset[GroupId] | None = None
+    partitions: frozenset[str] | None = None
+
+    def has_newest(self, *, base_only: bool) -> bool:
+        """Whether the files are there that commits name last, base files and logs on them.
+
+        Clauses: RD-011, RD-018.
+        """
+        replaced, newest = replaced_groups(self.commits), newest_base_files(self.commits)
+        there = {f"{partition}/{name}" if partition else name for partition, name in self.listing.files}
+        if any(path not in there for id_, path in newest.items() if id_ not in replaced):
+            return False
+        logs = () if base_only else (one for commit in self.commits for one in commit.log_files())
+        return all(
+            path in there or id_ in replaced or (id_ in newest and name.instant < _instant_of(newest[id_]))
+            for id_, path, name in logs
+        )
 
     def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
         """The slice to read of each file group, ordered by partition and file id.
@@ -242,7 +278,8 @@ class _Slices:
         )
 
     def _is_read(self, id_: GroupId, replaced: frozenset[GroupId]) -> bool:
-        return id_ not in replaced and (self.only is None or id_ in self.only)
+        wanted = (self.only is None or id_ in self.only) and (self.partitions is None or id_[0] in self.partitions)
+        return id_ not in replaced and wanted
 
     def _refuse_lost_timeline(self, groups: dict[GroupId, FileGroup]) -> None:
         """Clauses: TL-022."""
