@@ -144,29 +144,6 @@ def test_a_file_with_fewer_rows_than_its_commit_counts_is_warned_of(tmp_path: Pa
     assert newest.name.partition("_")[0] not in scanned(tmp_path)
 
 
-@pytest.mark.parametrize("rewrite", ["upsert", "insert", "delete", "compaction"])
-def test_rows_that_a_rewritten_file_had_lost_are_warned_of(tmp_path: Path, rewrite: str) -> None:
-    """The new file lacks them for good; the answer of the write says so too. A whole file is rewritten without."""
-    written = Written(tmp_path, "MERGE_ON_READ" if rewrite == "compaction" else "COPY_ON_WRITE")
-    written.write("insert", rows([1, 3, 5, 7]))
-
-    def rewritten(key: int) -> Any:
-        if rewrite != "compaction":
-            return written.write(rewrite, rows([key + 8 if rewrite == "insert" else key], ts=3))
-        written.write("upsert", rows([key], ts=3))
-        services = written.services(configs={"hoodie.compact.inline.max.delta.commits": "1"})
-        return services.execute(services.schedule("compaction"))
-
-    assert rewritten(7).skipped == ()
-    newest = max(tmp_path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])
-    held = pq.read_table(newest)
-    pq.write_table(held.slice(1), newest)
-    message = f"{newest.name} at byte 0: the file had {held.num_rows - 1} rows, the write put {held.num_rows} "
-    with pytest.warns(DamagedLogWarning, match=re.escape(message)):
-        outcome = rewritten(5)
-    assert [one.clause for one in outcome.skipped] == ["OW-017"]
-
-
 def test_a_column_in_another_case_of_letters_is_not_scanned_for(tmp_path: Path) -> None:
     builder = copy_on_write(tmp_path)
     builder.commit(10, [builder.base_file(10, [row("a", 1, "x")])], action="commit")

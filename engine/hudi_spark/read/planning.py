@@ -17,7 +17,7 @@ from hudi_spark.pruning import Pruned, PruningQuery, partitions_left, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask, StatedFile
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
-from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot, stated_files
+from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
 # Of a query that merges no logs.
@@ -147,10 +147,11 @@ def counted(tasks: Iterable[SliceTask], storage: Storage, snapshot: Snapshot) ->
     if not isinstance(storage, LocalStorage):
         return tuple(tasks)
     instants = {one.base_instant for one in snapshot.slices}
+    found = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
     stated = {
-        path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
-        for path, stat in stated_files(snapshot.commits, instants).items()
-        if stat.file_size_in_bytes and stat.num_writes
+        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
+        for stat in found
+        if stat.path and stat.file_size_in_bytes and stat.num_writes
     }
     return tuple(
         one if one.external is not None else replace(one, stated=stated.get(one.base_file or "")) for one in tasks

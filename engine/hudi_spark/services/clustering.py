@@ -43,7 +43,7 @@ from hudi_spark.services.clustering_planning import (
     sized,
 )
 from hudi_spark.services.compaction import commits_before, stated_schemas, with_operation_field
-from hudi_spark.services.service import Attempt, ServicePlan, skipped_in
+from hudi_spark.services.service import Attempt, ServicePlan, skipped_in, warn_of_skipped
 from hudi_spark.table_state import (
     FileSlice,
     GroupId,
@@ -71,7 +71,6 @@ from hudi_spark.write import (
     stamped,
     state_of_table,
     store_rows,
-    warn_of_skipped,
 )
 
 

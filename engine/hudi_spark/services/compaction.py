@@ -40,7 +40,7 @@ from hudi_spark.metadata import FinishedWrite, StatisticsPlan, statistics_plan
 from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, bytes_to_read, read_context, slice_task
 from hudi_spark.schema import SCHEMA_KEY, WriterState, one_chunk, origins_of, read_base_rows, stating_commit
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction
-from hudi_spark.services.service import Attempt, ServicePlan, skipped_in
+from hudi_spark.services.service import Attempt, ServicePlan, skipped_in, warn_of_skipped
 from hudi_spark.table_state import (
     COMPACTION,
     Commit,
@@ -63,12 +63,10 @@ from hudi_spark.write import (
     Outcome,
     TableWork,
     changes_between,
-    lost_rows,
     metadata_content,
     nothing_to_check,
     state_of_table,
     table_avro,
-    warn_of_skipped,
 )
 
 
@@ -323,7 +321,7 @@ def carry_out(
         content = metadata_content(snapshot.configuration, kind.action, metadata)
         finished = FinishedWrite(pending.requested, kind.action, kind.operation, written)
         logs = (joined(one.partition_path or "", name) for one in plan.operations for name in one.delta_file_paths)
-        skipped = (*skipped_in(work.storage, stats, logs), *lost_rows(planned, stats))
+        skipped = skipped_in(work.storage, stats, logs)
         completed = attempt.complete(snapshot, Completion(finished, content, requested_as=pending.action), check)
     return warn_of_skipped(Outcome(pending.requested, completed, kind.action, kind.operation, stats, skipped=skipped))
 

@@ -7,8 +7,9 @@ requested ──lock──▶ inflight ──tasks──▶ files, announced by 
 Clauses: CP-002, CP-010, MK-003, TL-003.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
@@ -19,7 +20,7 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import afterwards, joined
-from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, SkippedBytes
+from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, Reason, SkippedBytes
 from hudi_spark.table_state import (
     Instant,
     Snapshot,
@@ -217,6 +218,16 @@ def skipped_in(storage: Storage, stats: Iterable[WriteStat], logs: Iterable[str]
     partitions = {one.partition_path or "" for one in stats if one.total_corrupt_log_block}
     damaged = sorted({path for path in logs if path.rpartition("/")[0] in partitions})
     return scan_logs(storage, damaged, _NOTHING).skipped if damaged else ()
+
+
+def warn_of_skipped(outcome: Outcome) -> Outcome:
+    """The same; what its new files lack for good is warned of, as by who reads the logs before."""
+    for one in outcome.skipped:
+        # Where warnings are turned into errors they are in the answer all the same: the action stands.
+        with suppress(Warning):
+            message = f"{one}; what stood there is in none of the files of the {outcome.operation}"
+            warnings.warn(message, DamagedLogWarning, stacklevel=3)
+    return outcome
 
 
 def _paths(stats: Iterable[WriteStat]) -> frozenset[str]:

@@ -13,7 +13,6 @@ from hudi_spark.table_state.commits import (
     refuse_cleaned,
     refuse_escape,
     replaced_groups,
-    stated_files,
     undone_instants,
     undone_paths,
 )
@@ -251,7 +250,6 @@ __all__ = [
     "scan_logs",
     "slices_of_indexes",
     "snapshot_at",
-    "stated_files",
     "stored_files",
     "subfolder",
     "time_range",

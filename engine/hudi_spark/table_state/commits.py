@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -168,15 +168,6 @@ def newest_base_files(commits: tuple[Commit, ...]) -> dict[GroupId, str]:
     for commit in sorted(commits, key=lambda one: one.instant.requested):
         newest.update(commit.base_files())
     return newest
-
-
-def stated_files(commits: Sequence[Commit], instants: Collection[str]) -> dict[str, WriteStat]:
-    """What the commits of some times count of each file, by its path.
-
-    Clauses: OW-017, SA-001.
-    """
-    wanted = (one for one in commits if one.instant.requested in instants)
-    return {stat.path: stat for one in wanted for _, stat in one.stats() if stat.path}
 
 
 def completed_bytes(storage: Storage, instant: Instant) -> bytes:

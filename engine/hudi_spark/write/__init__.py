@@ -7,7 +7,6 @@ from hudi_spark.write.action import (
     html_table,
     misplaced_heartbeats,
     state_of_table,
-    warn_of_skipped,
 )
 from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
 from hudi_spark.write.base_groups import changes_between, stamped, store_rows
@@ -37,7 +36,7 @@ from hudi_spark.write.planning import OPERATIONS, Operation, WriteContext, Write
 from hudi_spark.write.routing import TARGET, TARGET_FIELD
 from hudi_spark.write.running import Write
 from hudi_spark.write.schema_metadata import table_avro
-from hudi_spark.write.transaction import completed_metadata, lost_rows, metadata_content, requested_content
+from hudi_spark.write.transaction import completed_metadata, metadata_content, requested_content
 from hudi_spark.write.writer import StartedWrite, TableWriter, shown
 
 __all__ = [
@@ -73,7 +72,6 @@ __all__ = [
     "folders_of_actions",
     "give_up",
     "html_table",
-    "lost_rows",
     "metadata_content",
     "misplaced_heartbeats",
     "nothing_to_check",
@@ -87,6 +85,5 @@ __all__ = [
     "store_rows",
     "table_avro",
     "table_properties",
-    "warn_of_skipped",
     "write_id_of",
 ]

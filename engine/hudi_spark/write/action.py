@@ -4,9 +4,8 @@ Clauses: OW-002, VR-002.
 """
 
 import uuid
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Final
@@ -18,7 +17,7 @@ from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER, heartbe
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency import AHEAD_KEY, Clock, Effects, Failure, Holding, holding_of, table_lock
-from hudi_spark.errors import DamagedLogWarning, HudiError, Reason, SkippedBytes, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, UnsupportedFeature
 from hudi_spark.options import Options
 from hudi_spark.read import Executor
 from hudi_spark.readings import RELEASED, Readings
@@ -47,7 +46,7 @@ class Outcome:
     `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is
     no action: both times and its name are empty. `failures`: what failed after it had completed; it stands.
     `repeated`: a write of its id stood already, and nothing was written now. `skipped`: stretches of logs that are no
-    blocks, and base files that have lost rows: the new files have nothing of what stood there.
+    blocks, which a service read over: its files have nothing of what stood there.
 
     Clauses: OW-010.
     """
@@ -99,16 +98,6 @@ class Outcome:
             *(["written before"] if self.repeated else []),
             *(str(one) for one in (*self.skipped, *self.failures)),
         ]
-
-
-def warn_of_skipped(outcome: Outcome) -> Outcome:
-    """The same; what its new files lack for good is warned of, as by who reads the logs before."""
-    for one in outcome.skipped:
-        # Where warnings are turned into errors they are in the answer all the same: the action stands.
-        with suppress(Warning):
-            message = f"{one}; what stood there is in none of the files of the {outcome.operation}"
-            warnings.warn(message, DamagedLogWarning, stacklevel=3)
-    return outcome
 
 
 def html_table(rows: Iterable[Sequence[str]], header: Sequence[str] = ()) -> str:

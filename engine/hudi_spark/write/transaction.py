@@ -8,12 +8,12 @@ abort    files that markers announce, markers, instant    as if it had never bee
 Clauses: TL-014, TL-019, TL-020, TL-033, OW-017.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from hudi_format.compat import add_note
-from hudi_format.names import BaseFileName, TimelineFileName, parse_data_file_name
+from hudi_format.names import TimelineFileName
 from hudi_format.timeline.commit_metadata import (
     NO_PREVIOUS_COMMIT,
     CommitMetadata,
@@ -33,20 +33,12 @@ from hudi_spark.concurrency import (
     start_heartbeat,
     stop_heartbeat,
 )
-from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, SkippedBytes, UnsupportedFeature, typed_errors
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, UnsupportedFeature, typed_errors
 from hudi_spark.files import WrittenFile
 from hudi_spark.metadata import FinishedWrite
 from hudi_spark.schema import WriterState, schema_changes
-from hudi_spark.table_state import (
-    GroupId,
-    Snapshot,
-    TableConfiguration,
-    Timeline,
-    file_name_of,
-    load_timeline,
-    stated_files,
-)
-from hudi_spark.write.action import Outcome, TableWork, warn_of_skipped
+from hudi_spark.table_state import GroupId, Snapshot, TableConfiguration, Timeline, load_timeline
+from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.completing import Completion, complete, remove_announced, remove_unnamed
 from hudi_spark.write.conflicts import Concurrency, check_pending_clusterings, concurrency_of
 from hudi_spark.write.planning import Once, Operation, refuse_repeated
@@ -265,18 +257,15 @@ class Transaction:
             self._give_up(error)
             raise
         self._clear()
-        return warn_of_skipped(
-            Outcome(
-                self.requested,
-                completed,
-                self.action,
-                self.operation.stored,
-                stats,
-                staged.replaced,
-                schema_changes=schema_changes(table_avro(self.snapshot), state.schema),
-                missing_partitions=staged.missing,
-                skipped=tuple(lost_rows(self.snapshot, stats)),
-            )
+        return Outcome(
+            self.requested,
+            completed,
+            self.action,
+            self.operation.stored,
+            stats,
+            staged.replaced,
+            schema_changes=schema_changes(table_avro(self.snapshot), state.schema),
+            missing_partitions=staged.missing,
         )
 
     def _refuse(self, concurrency: Concurrency, groups: frozenset[GroupId], timeline: Timeline) -> None:
@@ -344,26 +333,6 @@ class Transaction:
     @property
     def _configuration(self) -> TableConfiguration:
         return self.snapshot.configuration
-
-
-def lost_rows(snapshot: Snapshot, stats: Iterable[WriteStat]) -> Iterator[SkippedBytes]:
-    """The rows that base files had lost which a write has rewritten, by what their commits count of them.
-
-    Clauses: OW-017, RD-013.
-    """
-    bases = {(one.partition, one.file_id): one for one in snapshot.slices if one.base_file is not None}
-    rewritten = [(bases.get((stat.partition_path or "", stat.file_id or "")), stat) for stat in stats]
-    stated = stated_files(snapshot.commits, {one.base_instant for one, _ in rewritten if one is not None})
-    for one, stat in rewritten:
-        known = None if one is None else stated.get(one.base_file or "")
-        name = parse_data_file_name(file_name_of(stat.path or ""))
-        if known is None or not known.num_writes or not isinstance(name, BaseFileName):
-            continue
-        rows = (stat.num_writes or 0) - (stat.num_inserts or 0) + (stat.num_deletes or 0)
-        if rows < known.num_writes:
-            yield SkippedBytes(
-                known.path or "", 0, "OW-017", f"the file had {rows} rows, the write put {known.num_writes}"
-            )
 
 
 def missing_partitions(snapshot: Snapshot, partitions: Sequence[str]) -> tuple[str, ...]:
