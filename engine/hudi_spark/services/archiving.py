@@ -12,15 +12,12 @@ from typing import Final
 from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
-from hudi_format.timeline.plans import CleanerPlan, parse_cleaner_plan
 
 from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files import HistorySizes, archive_actions, finish_interrupted
 from hudi_spark.options import Options
 from hudi_spark.services.cleaning_planning import (
-    BY_VERSIONS,
-    SAVEPOINTS,
     completed_writes,
     earliest_to_retain,
     policy_of,
@@ -71,62 +68,20 @@ def _instants_of_files(storage: Storage) -> frozenset[str]:
     return frozenset(one.instant for one in named if one is not None)
 
 
-def oldest_replacing(storage: Storage, timeline: Timeline, policy: str) -> str | None:
-    """The first replacecommit that stays: one that the last clean had not dealt with, or whose files are still there.
+def oldest_replacing(storage: Storage, timeline: Timeline) -> str | None:
+    """The first replacecommit that stays: storage holds a file of a group that it replaced.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when a plan or a replacecommit does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when a replacecommit does not parse.
 
     Clauses: AR-007.
 
     """
-    replacing = [one for one in timeline.instants if one.action in ("replacecommit", "clustering")]
-    if not replacing:
-        return None
-    since = _dealt_with(storage, timeline, policy)
-    undone = [one.requested for one in replacing if one.requested >= since]
-    dealt = [one for one in replacing if one.is_completed and one.requested < since]
-    return min((*undone, *_with_files(storage, dealt)), default=None)
-
-
-def _dealt_with(storage: Storage, timeline: Timeline, policy: str) -> str:
-    """Up to which time the last completed clean dealt with replacecommits; nothing without one.
-
-    Clauses: AR-007.
-    """
-    cleans = timeline.completed("clean")
-    if not cleans:
-        return ""
-    plan = _plan(storage, cleans[-1])
-    earliest = plan.earliest_instant_to_retain.timestamp if plan.earliest_instant_to_retain else ""
-    if not earliest:
-        # Where versions are counted, every group goes that had been replaced when the clean began.
-        return cleans[-1].requested
-    return _saved_replacing(timeline, plan, earliest) if policy != BY_VERSIONS else earliest
-
-
-def _plan(storage: Storage, clean: Instant) -> CleanerPlan:
-    file = clean.files.get("REQUESTED", "")
-    data = storage.read(file) if file else b""
-    return parse_cleaner_plan(data, file) if data else CleanerPlan()
-
-
-def _saved_replacing(timeline: Timeline, plan: CleanerPlan, earliest: str) -> str:
-    """The first savepoint that the clean knew of, where a replacecommit followed it that the clean would deal with.
-
-    Clauses: AR-007.
-    """
-    saved = min((one for one in (plan.extra_metadata or {}).get(SAVEPOINTS, "").split(",") if one), default="")
-    replaced = (one.requested for one in timeline.completed("replacecommit"))
-    return saved if saved and any(saved <= one <= earliest for one in replaced) else earliest
-
-
-def _with_files(storage: Storage, replacing: list[Instant]) -> Iterator[str]:
-    """Clauses: AR-007."""
-    for one in replacing:
+    for one in timeline.completed("replacecommit"):
         groups = commit_of(storage, one).replaced_groups()
         if groups & _stored_groups(storage, {partition for partition, _ in groups}):
-            yield one.requested
+            return one.requested
+    return None
 
 
 def _stored_groups(storage: Storage, partitions: set[str]) -> frozenset[GroupId]:
@@ -223,7 +178,7 @@ def _bounds(storage: Storage, configuration: TableConfiguration, timeline: Timel
     found = (
         _before_pending(timeline),
         _for_compaction(configuration, timeline, options),
-        oldest_replacing(storage, timeline, policy_of(options).name),
+        oldest_replacing(storage, timeline),
         _after_metadata_compaction(storage, configuration, timeline),
     )
     return (one for one in found if one is not None)

@@ -331,6 +331,28 @@ def replacement_of_nothing(case: WritingCase) -> None:
     query_everything(case)
 
 
+@writing("archival/uncleaned_replacement_of_nothing", REWRITTEN, "AR-007 AR-003", "archival-keeps-one-more")
+def uncleaned_replacement_of_nothing(case: WritingCase) -> None:
+    """A replacecommit that replaced nothing leaves before any clean; one whose replaced files are stored stays.
+
+    Given an insert, an overwrite of a city that had no rides, four more writes, and an overwrite of that city.
+    When archival is to keep two, and again after three more writes.
+    Then the first overwrite has left, the second stays with all since, and the rides stand.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert_overwrite", [ride("new@bergen", 20)])
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.write("insert_overwrite", [ride("newer@bergen", 70)])
+    case.service("archive", KEEPS)
+    query_everything(case)
+    for ts in (80, 90, 100):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", KEEPS)
+    query_everything(case)
+
+
 @writing(
     "archival/replaced_files_of_a_savepoint",
     REWRITTEN,
