@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,63 @@ def test_a_file_with_fewer_rows_than_its_commit_counts_is_warned_of(tmp_path: Pa
     with pytest.warns(DamagedLogWarning, match=re.escape(message)):
         read(tmp_path)
     assert newest.name.partition("_")[0] not in scanned(tmp_path)
+
+
+def damaged(path: Path, change: Callable[[pa.Table], pa.Table]) -> str:
+    """The name of the newest base file, now with other rows or columns."""
+    newest = max(path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])
+    pq.write_table(change(pq.read_table(newest)), newest)
+    return newest.name
+
+
+DAMAGE = pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda held: held.slice(1), "the file has 1 rows, the write put 2"),
+        (lambda held: held.drop_columns(["_hoodie_commit_time"]), "the file has no commit times"),
+    ],
+    ids=["rows", "commit times"],
+)
+
+
+@DAMAGE
+@pytest.mark.parametrize("operation", ["upsert", "insert", "delete"])
+def test_a_write_refuses_to_put_a_file_in_the_place_of_a_damaged_one(
+    tmp_path: Path, operation: str, change: Callable[[pa.Table], pa.Table], message: str
+) -> None:
+    """What it has lost would be lost for good; its partition can be overwritten."""
+    written = Written(tmp_path)
+    written.write("insert", rows(range(4)))
+    name = damaged(tmp_path, change)
+    before = written.files()
+    with pytest.raises(HudiError, match=f"BASE_FILE_CORRUPT in .*{name}: {message}"):
+        written.write(operation, rows([5 if operation == "insert" else 3], ts=2))
+    assert written.files() == before
+    written.write("insert_overwrite", rows([1], ts=3))
+    assert written.ids() == ["k0", "k1", "k2"]
+
+
+@DAMAGE
+@pytest.mark.parametrize("service", ["compaction", "clustering"])
+def test_a_service_refuses_to_put_a_file_in_the_place_of_a_damaged_one(
+    tmp_path: Path, service: str, change: Callable[[pa.Table], pa.Table], message: str
+) -> None:
+    """The plan waits; it is carried out where the file is as it was."""
+    written = Written(tmp_path, "MERGE_ON_READ")
+    written.write("insert", rows(range(4)))
+    written.write("upsert", rows([1], ts=2))
+    services = written.services(configs={"hoodie.compact.inline.max.delta.commits": "1"})
+    expected = written.found()
+    (newest,) = tmp_path.glob("north/*.parquet")
+    whole = newest.read_bytes()
+    planned = services.schedule(service)
+    assert planned is not None
+    name = damaged(tmp_path, change)
+    with pytest.raises(HudiError, match=f"BASE_FILE_CORRUPT in .*{name}: {message}"):
+        services.execute(planned)
+    newest.write_bytes(whole)
+    services.execute(planned)
+    assert written.found() == expected
 
 
 def test_a_column_in_another_case_of_letters_is_not_scanned_for(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Global indexes: a key lives once in the table; rows that request another partition move, stay, or lose."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +122,14 @@ def test_a_moving_row_takes_over_what_it_leaves_open(tmp_path: Path):
     assert len(lines(found)) == 2
 
 
-def with_record_index(builder: TableBuilder, places: dict[str, tuple[str, str]], groups: int = 3) -> None:
-    """Put a metadata table beside a table of one write, which knows these places of keys."""
+def with_record_index(
+    builder: TableBuilder, places: dict[str, tuple[str, str]], groups: int = 3, commits: Sequence[int] = (1,)
+) -> None:
+    """Put a metadata table beside a table of these writes, which knows these places of keys."""
     base = builder.base / ".hoodie" / "metadata"
     metadata = TableBuilder(base, properties={"hoodie.populate.meta.fields": "false"})
-    metadata.commit(0)
-    metadata.commit(1)
+    for commit in (0, *commits):
+        metadata.commit(commit)
     files = [MetadataRecord("north", RecordType.FILES, FileList({"a": FileEntry(1)}))]
     _put(metadata, "files", metadata_file_id("files", 0), files)
     records = [MetadataRecord(key, RecordType.RECORD_INDEX, RecordLocation(*place, 1)) for key, place in places.items()]

@@ -37,7 +37,7 @@ def test_indexes_answer_as_in_this_process(spark: Any, tmp_path: Path, index: st
     builder = two_partitions(tmp_path, "MERGE_ON_READ")
     builder.commit(3, [builder.log_file(3, [builder.data(3, [row("e", 5)])], group=FIRST)])
     places = {"a": ("north", FIRST), "b": ("north", FIRST), "c": ("south", SECOND), "e": ("north", FIRST)}
-    with_record_index(builder, places)
+    with_record_index(builder, places, commits=(1, 3))
     options = moving(index, moves=True) if index not in ("SIMPLE", "BLOOM") else {}
     state = state_of(tmp_path, index, **options)
     rows_in = incoming(state, [*INCOMING, *NEW])

@@ -6,7 +6,7 @@ from hudi_spark.read.checkpoints import Batch, Checkpoints, batch_ranges, is_lat
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
 from hudi_spark.read.in_process import InProcess, LocalFlow
 from hudi_spark.read.incremental import IncrementalQuery
-from hudi_spark.read.planning import UNMERGED, Plan, Query, plan_query, read_context, slice_task
+from hudi_spark.read.planning import UNMERGED, Plan, Query, counted, plan_query, read_context, slice_task
 from hudi_spark.read.queries import (
     AnyPlan,
     AnyQuery,
@@ -26,6 +26,7 @@ from hudi_spark.read.tasks import (
     bytes_to_read,
     has_other_size,
     needs_commit_times,
+    refuse_lost_rows,
     run_task,
 )
 from hudi_spark.table_state import EARLIEST
@@ -58,6 +59,7 @@ __all__ = [
     "Work",
     "batch_ranges",
     "bytes_to_read",
+    "counted",
     "has_other_size",
     "is_later",
     "latest_checkpoint",
@@ -66,6 +68,7 @@ __all__ = [
     "plan_query",
     "read_context",
     "read_query",
+    "refuse_lost_rows",
     "run_change_task",
     "run_task",
     "slice_task",

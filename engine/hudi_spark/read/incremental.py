@@ -33,6 +33,7 @@ from hudi_spark.table_state import (
     load_table,
     refuse_cleaned,
     snapshot_at,
+    stated_files,
     time_range,
     timeline_of_range,
     writes_of_range,
@@ -90,7 +91,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     # Indexes of records know the newest rows alone, and not a late one that lost.
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
     ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
-    tasks = counted((ranged.task(one, before) for one in pruned.slices), storage, described)
+    tasks = counted((ranged.task(one, before) for one in pruned.slices), stated_files(described, pruned.slices))
     return Plan(tasks, ranged.filtered, snapshot, pruned, _rows_written(commits))
 
 

@@ -7,17 +7,26 @@ from typing import Any, Final
 
 import pyarrow as pa
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
-from hudi_format.storage import LocalStorage, Storage
+from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, suggested
 from hudi_spark.filters import And, Comparison, Filter, filter_of
 from hudi_spark.merge import RECORD_KEY, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs, names_given, skips_merge
 from hudi_spark.pruning import Pruned, PruningQuery, partitions_left, prune
-from hudi_spark.read.tasks import ReadContext, SliceTask, StatedFile
+from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
-from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration, flag, lister, load_snapshot
+from hudi_spark.table_state import (
+    FileSlice,
+    Snapshot,
+    StatedFile,
+    TableConfiguration,
+    flag,
+    lister,
+    load_snapshot,
+    stated_files,
+)
 
 OWN_PREFIX: Final = "_hoodie_"
 # Of a query that merges no logs.
@@ -86,7 +95,7 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     # Indexes of records hold what merging gives in released implementations.
     latest = query.as_of is None and not (query.read_optimized or unmerged) and query.readings == RELEASED
     pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
-    tasks = counted((slice_task(one, context, origins) for one in pruned.slices), storage, snapshot)
+    tasks = counted((slice_task(one, context, origins) for one in pruned.slices), stated_files(snapshot, pruned.slices))
     return Plan(tasks, context, snapshot, pruned, _keys_sought(context.row_filter, snapshot.configuration))
 
 
@@ -137,22 +146,11 @@ def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceT
     return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns, external)
 
 
-def counted(tasks: Iterable[SliceTask], storage: Storage, snapshot: Snapshot) -> tuple[SliceTask, ...]:
-    """Tasks that compare base files on a local disk with what the commits of a snapshot count of them.
-
-    A commit that states a number of none counts nothing.
+def counted(tasks: Iterable[SliceTask], stated: Mapping[str, StatedFile]) -> tuple[SliceTask, ...]:
+    """Tasks that compare base files with what commits count of them.
 
     Clauses: OW-017, SA-001.
     """
-    if not isinstance(storage, LocalStorage):
-        return tuple(tasks)
-    instants = {one.base_instant for one in snapshot.slices}
-    found = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
-    stated = {
-        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
-        for stat in found
-        if stat.path and stat.file_size_in_bytes and stat.num_writes
-    }
     return tuple(
         one if one.external is not None else replace(one, stated=stated.get(one.base_file or "")) for one in tasks
     )

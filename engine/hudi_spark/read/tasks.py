@@ -34,7 +34,14 @@ from hudi_spark.schema import (
     one_chunk,
     read_base_rows,
 )
-from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, cleaned_files_refused, scan_logs
+from hudi_spark.table_state import (
+    COMMIT_TIME,
+    LocatedBlock,
+    StatedFile,
+    Visibility,
+    cleaned_files_refused,
+    scan_logs,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +78,12 @@ class ReadContext:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFile:
-    """The bytes and rows of a base file, as its commit counts them.
-
-    Clauses: OW-017, SA-001.
-    """
-
-    size: int
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
 class SliceTask:
     """Read one file slice.
 
     `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
     `changes`: only rows that a range of time changed are wanted. `stated`: what a commit counts of the base file, where
-    that is to be compared.
+    its rows are to be compared with that.
     """
 
     context: ReadContext
@@ -152,11 +148,12 @@ def run_task(task: SliceTask) -> SliceRows:
 
 
 def has_other_size(task: SliceTask) -> bool:
-    """Whether a base file has another size than its commit counts.
+    """Whether a base file on a local disk has another size than its commit counts.
 
     Clauses: SA-001.
     """
-    return task.stated is not None and _size(task.context.storage, task.base_file or "") != task.stated.size
+    storage, file = task.context.storage, task.base_file or ""
+    return task.stated is not None and isinstance(storage, LocalStorage) and _size(storage, file) != task.stated.size
 
 
 def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:
@@ -169,6 +166,31 @@ def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:
     if rows >= counted:
         return ()
     return (SkippedBytes(file, 0, "OW-017", f"the file has {rows} rows, the write put {counted}"),)
+
+
+def refuse_lost_rows(storage: Storage, file: str, stated: StatedFile | None) -> None:
+    """Nothing where a base file has the rows that it was written with, and their commit times.
+
+    A file that takes its place would lack them for good.
+
+    Raises:
+        HudiError: BASE_FILE_CORRUPT.
+
+    Clauses: BF-001, OW-017, SA-001.
+
+    """
+    footer = base_file_footer(storage, file)
+    if COMMIT_TIME not in footer.schema.names:
+        raise _without_commit_times(file, "restore the file from a copy, or overwrite its partition")
+    if stated is not None and footer.rows < stated.rows and storage.size(file) != stated.size:
+        message = f"the file has {footer.rows} rows, the write put {stated.rows}: what takes its place would lack them"
+        hint = "restore the file from a copy, or overwrite its partition with the rows that are left"
+        raise HudiError(Reason.BASE_FILE_CORRUPT, "OW-017", message, file, hint=hint)
+
+
+def _without_commit_times(file: str, hint: str) -> HudiError:
+    message = "the file has no commit times, by which a range of time finds its rows"
+    return HudiError(Reason.BASE_FILE_CORRUPT, "BF-001", message, file, hint=hint)
 
 
 def _rows(task: SliceTask) -> SliceRows:
@@ -364,9 +386,7 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
 
     def condition(stored: pa.Schema) -> pc.Expression | None:
         if needs_commit_times(task) and COMMIT_TIME not in stored.names:
-            message = "the file has no commit times, by which a range of time finds its rows"
-            hint = "restore the file from a copy, or read a snapshot"
-            raise HudiError(Reason.BASE_FILE_CORRUPT, "BF-001", message, file, hint=hint)
+            raise _without_commit_times(file, "restore the file from a copy, or read a snapshot")
         return _base_condition(task.context, stored, records)
 
     return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)

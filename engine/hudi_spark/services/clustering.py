@@ -28,7 +28,9 @@ from hudi_spark.read import (
     SliceTask,
     TaskIdentity,
     bytes_to_read,
+    counted,
     read_context,
+    refuse_lost_rows,
     run_task,
     slice_task,
 )
@@ -49,11 +51,13 @@ from hudi_spark.table_state import (
     GroupId,
     Instant,
     Snapshot,
+    StatedFile,
     Timeline,
     clustering_plan,
     file_name_of,
     groups_of_plan,
     refuse_foreign_slices,
+    stated_files,
 )
 from hudi_spark.write import (
     TARGET,
@@ -167,6 +171,9 @@ class Rewriting:
 
     def read(self, slices: tuple[SliceTask, ...]) -> tuple[pa.Table, int]:
         """The rows of slices, in the columns of the table, and how many stretches of their logs are no blocks."""
+        for one in slices:
+            if one.base_file is not None and one.external is None:
+                refuse_lost_rows(one.context.storage, one.base_file, one.stated)
         names, found = self.context.schema.names, [run_task(one) for one in slices]
         parts = [one.rows.select(names).cast(self.context.schema) for one in found]
         return pa.concat_tables(parts), sum(len(one.skipped) for one in found)
@@ -324,10 +331,11 @@ class Reading:
 
     context: ReadContext
     origins: Origins
+    stated: Mapping[str, StatedFile]
 
     def tasks(self, slices: Sequence[FileSlice]) -> tuple[SliceTask, ...]:
         """A task for each slice."""
-        return tuple(slice_task(one, self.context, self.origins) for one in slices)
+        return counted((slice_task(one, self.context, self.origins) for one in slices), self.stated)
 
 
 def reading_of(work: TableWork, snapshot: Snapshot) -> Reading:
@@ -336,7 +344,8 @@ def reading_of(work: TableWork, snapshot: Snapshot) -> Reading:
     Clauses: CL-004.
     """
     query = Query(meta_columns=True, readings=work.readings, configs=work.options.values)
-    return Reading(read_context(work.storage, query, snapshot), origins_of(work.storage, snapshot))
+    context, origins = read_context(work.storage, query, snapshot), origins_of(work.storage, snapshot)
+    return Reading(context, origins, stated_files(snapshot, snapshot.slices))
 
 
 @dataclass(slots=True)

@@ -37,7 +37,17 @@ from hudi_spark.files import (
 )
 from hudi_spark.merge import LogRecords, decode_log_records, merge
 from hudi_spark.metadata import FinishedWrite, StatisticsPlan, statistics_plan
-from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, bytes_to_read, read_context, slice_task
+from hudi_spark.read import (
+    Query,
+    ReadContext,
+    SliceTask,
+    TaskIdentity,
+    bytes_to_read,
+    counted,
+    read_context,
+    refuse_lost_rows,
+    slice_task,
+)
 from hudi_spark.schema import SCHEMA_KEY, WriterState, one_chunk, origins_of, read_base_rows, stating_commit
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction
 from hudi_spark.services.service import Attempt, ServicePlan, skipped_in, warn_of_skipped
@@ -56,6 +66,7 @@ from hudi_spark.table_state import (
     logs_of_plan,
     refuse_foreign_slices,
     scan_logs,
+    stated_files,
 )
 from hudi_spark.write import (
     Check,
@@ -167,7 +178,8 @@ def planned_slices(
     query = Query(meta_columns=True, readings=work.readings, configs=work.options.values)
     context = read_context(work.storage, query, planned)
     origins = origins_of(work.storage, planned)
-    tasks = (slice_task(one, context, origins) for one in planned.slices)
+    stated = stated_files(planned, planned.slices)
+    tasks = counted((slice_task(one, context, origins) for one in planned.slices), stated)
     return context, tuple(PlannedSlice(*pair) for pair in zip(plan.operations, tasks, strict=True))
 
 
@@ -263,6 +275,8 @@ def _count(flags: pa.ChunkedArray) -> int:
 def _base_rows(task: SliceTask, context: ReadContext) -> pa.Table:
     if task.base_file is None:
         return context.schema.empty_table()
+    if task.external is None:
+        refuse_lost_rows(context.storage, task.base_file, task.stated)
     return read_base_rows(
         context.storage, task.base_file, context.schema, task.columns, lambda _: None, external=task.external
     )

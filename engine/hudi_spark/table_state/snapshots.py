@@ -69,6 +69,31 @@ class Snapshot:
     passed_over: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class StatedFile:
+    """The bytes and rows of a base file, as its commit counts them.
+
+    Clauses: OW-017, SA-001.
+    """
+
+    size: int
+    rows: int
+
+
+def stated_files(snapshot: Snapshot, slices: Iterable[FileSlice]) -> dict[str, StatedFile]:
+    """What the commits of a snapshot count of base files of slices, by path; one that states a number of none is none.
+
+    Clauses: OW-017, SA-001.
+    """
+    instants = {one.base_instant for one in slices}
+    stats = (stat for one in snapshot.commits if one.instant.requested in instants for _, stat in one.stats())
+    return {
+        stat.path: StatedFile(stat.file_size_in_bytes, stat.num_writes)
+        for stat in stats
+        if stat.path and stat.file_size_in_bytes and stat.num_writes
+    }
+
+
 ChoosePartitions = Callable[[Snapshot, frozenset[str]], frozenset[str]]
 """Of partitions those of which slices are wanted, by a snapshot that has none yet."""
 

@@ -22,7 +22,7 @@ from hudi_spark.keys import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH,
 from hudi_spark.options import INDEX_TYPE, Options
 from hudi_spark.read import OPENING_BYTES, Flow, TaskIdentity, bytes_to_read
 from hudi_spark.schema import WriterState
-from hudi_spark.table_state import Commit, FileSlice, pending_clusterings
+from hudi_spark.table_state import Commit, FileSlice, Snapshot, StatedFile, pending_clusterings, stated_files
 from hudi_spark.write.planning import Operation, WriteContext
 
 # Where a row stood in the input: a later version of a key has a greater number.
@@ -46,7 +46,8 @@ class Target:
     """One file group that a write goes to, and how: a new base file, one in place of another, or a log.
 
     `inserts`: rows of new keys that are expected, `updates`: rows of keys that the group holds.
-    `slice`: what the group holds now, None for a new group.
+    `slice`: what the group holds now, None for a new group. `stated`: what a commit counts of its base file, where a
+    new one takes its place.
 
     Clauses: TT-001, TT-002.
     """
@@ -57,6 +58,20 @@ class Target:
     slice: FileSlice | None = None
     inserts: int = 0
     updates: int = 0
+    stated: StatedFile | None = None
+
+
+def counted_targets(targets: Sequence[Target], snapshot: Snapshot) -> tuple[Target, ...]:
+    """Targets that know what commits count of the base files in whose place new ones come.
+
+    Clauses: OW-017, SA-001.
+    """
+    merged = {number: one.slice for number, one in enumerate(targets) if one.kind == "merge" and one.slice is not None}
+    stated = stated_files(snapshot, merged.values())
+    return tuple(
+        replace(one, stated=stated.get(merged[number].base_file or "")) if number in merged else one
+        for number, one in enumerate(targets)
+    )
 
 
 def bytes_to_write(target: Target, storage: Storage) -> int:

@@ -49,6 +49,7 @@ from hudi_spark.write.routing import (
     TARGET_FIELD,
     Routes,
     bytes_to_write,
+    counted_targets,
     groups_of,
     in_sort_mode,
     is_bucketed,
@@ -240,7 +241,8 @@ class _Staging:
             named = found.of(kept.if_few())
             routed = named.map(Routing(routes), pa.schema([*named.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, routes.targets, partial(bytes_to_write, storage=self._state.storage))
-            written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
+            writing = WritingTargets(counted_targets(routes.targets, self._state.snapshot), self._context)
+            written = spread.map(writing, WRITTEN_SCHEMA).gathered()
         return from_rows(written), replaced
 
     def _keyed(self, rows: Flow) -> Flow:

@@ -33,7 +33,7 @@ from hudi_spark.keys import (
     brought_keys,
 )
 from hudi_spark.merge import MergeRule, combined, combining_rule
-from hudi_spark.read import TaskIdentity
+from hudi_spark.read import TaskIdentity, refuse_lost_rows
 from hudi_spark.schema import WriterSchema, cast_rows, parts_by
 from hudi_spark.table_state import refuse_no_folders
 from hudi_spark.write.base_groups import create_files, merge_into_file, stamped
@@ -261,6 +261,9 @@ def write_target(
         return append_logs(target, own, deletes, ordered, context, identity)
     if target.slice is None:
         return create_files(own.filter(pc.invert(deletes)), target.partition, target.file_id, context, identity)
+    base = target.slice.base_file
+    if base is not None and context.origins.external(target.slice) is None:
+        refuse_lost_rows(context.place.effects.storage, base, target.stated)
     return (merge_into_file(own, deletes, target.slice, context, identity),)
 
 
