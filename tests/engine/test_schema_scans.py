@@ -107,23 +107,28 @@ def test_a_log_with_a_column_in_other_letters_is_refused(tmp_path: Path) -> None
     assert read_arrow(tmp_path, columns=["ts"]).column("ts").to_pylist() == [2]
 
 
+def damaged(path: Path, change: Callable[[pa.Table], pa.Table]) -> str:
+    """The name of the newest base file, now with other rows or columns."""
+    newest = max(path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])
+    pq.write_table(change(pq.read_table(newest)), newest)
+    return newest.name
+
+
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_file_without_commit_times_is_refused_by_a_range(tmp_path: Path, table_type: str) -> None:
     """Its rows would be in none; Spark's own scan does not pass over them either."""
     written = Written(tmp_path, table_type)
     written.write("insert", rows(range(3)))
     written.write("upsert", rows([0], ts=2))
-    (newest,) = sorted(tmp_path.glob("north/*.parquet"))[-1:]
-    held = pq.read_table(newest)
-    pq.write_table(held.drop_columns(["_hoodie_commit_time"]), newest)
+    name = damaged(tmp_path, lambda held: held.drop_columns(["_hoodie_commit_time"]))
     for refused in (
         lambda: read_incremental(tmp_path, "earliest"),
         lambda: read_incremental(tmp_path, "earliest", columns=[]),
         lambda: read_arrow(tmp_path, filter="_hoodie_commit_time > '2'"),
     ):
-        with pytest.raises(HudiError, match=f"BASE_FILE_CORRUPT in .*{newest.name}: the file has no commit times"):
+        with pytest.raises(HudiError, match=f"BASE_FILE_CORRUPT in .*{name}: the file has no commit times"):
             refused()
-    assert newest.name.partition("_")[0] not in scanned(tmp_path, filter=["_hoodie_commit_time", ">", "2"])
+    assert name.partition("_")[0] not in scanned(tmp_path, filter=["_hoodie_commit_time", ">", "2"])
     assert read_arrow(tmp_path).num_rows == 3
 
 
@@ -143,13 +148,6 @@ def test_a_file_with_fewer_rows_than_its_commit_counts_is_warned_of(tmp_path: Pa
     with pytest.warns(DamagedLogWarning, match=re.escape(message)):
         read(tmp_path)
     assert newest.name.partition("_")[0] not in scanned(tmp_path)
-
-
-def damaged(path: Path, change: Callable[[pa.Table], pa.Table]) -> str:
-    """The name of the newest base file, now with other rows or columns."""
-    newest = max(path.glob("north/*.parquet"), key=lambda one: one.name.rpartition("_")[2])
-    pq.write_table(change(pq.read_table(newest)), newest)
-    return newest.name
 
 
 DAMAGE = pytest.mark.parametrize(

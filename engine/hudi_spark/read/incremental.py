@@ -11,7 +11,7 @@ from hudi_spark.errors import HudiError, Reason, warn_of_range
 from hudi_spark.filters import And, Filter, filter_of
 from hudi_spark.merge import PARTIAL_UPDATES, RECORD_KEY, merge_mode, merge_rule
 from hudi_spark.options import END_SCHEMA, FALLBACK, check_configs, refuse_unmerged
-from hudi_spark.read.planning import Plan, Query, counted, pruned_slices, read_context, slice_task
+from hudi_spark.read.planning import Plan, Query, counted, pruned_slices, read_context, slice_task, stated_locally
 from hudi_spark.read.tasks import Changes, ReadContext, SliceTask
 from hudi_spark.schema import Origins, origins_of
 from hudi_spark.table_state import (
@@ -33,7 +33,6 @@ from hudi_spark.table_state import (
     load_table,
     refuse_cleaned,
     snapshot_at,
-    stated_files,
     time_range,
     timeline_of_range,
     writes_of_range,
@@ -91,7 +90,8 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     # Indexes of records know the newest rows alone, and not a late one that lost.
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
     ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
-    tasks = counted((ranged.task(one, before) for one in pruned.slices), stated_files(described, pruned.slices))
+    stated = stated_locally(storage, described, pruned.slices)
+    tasks = counted((ranged.task(one, before) for one in pruned.slices), stated)
     return Plan(tasks, ranged.filtered, snapshot, pruned, _rows_written(commits))
 
 

@@ -148,12 +148,11 @@ def run_task(task: SliceTask) -> SliceRows:
 
 
 def has_other_size(task: SliceTask) -> bool:
-    """Whether a base file on a local disk has another size than its commit counts.
+    """Whether a base file has another size than its commit counts.
 
     Clauses: SA-001.
     """
-    storage, file = task.context.storage, task.base_file or ""
-    return task.stated is not None and isinstance(storage, LocalStorage) and _size(storage, file) != task.stated.size
+    return task.stated is not None and _size(task.context.storage, task.base_file or "") != task.stated.size
 
 
 def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:
@@ -168,10 +167,10 @@ def _lost_rows(task: SliceTask) -> tuple[SkippedBytes, ...]:
     return (SkippedBytes(file, 0, "OW-017", f"the file has {rows} rows, the write put {counted}"),)
 
 
-def refuse_lost_rows(storage: Storage, file: str, stated: StatedFile | None) -> None:
-    """Nothing where a base file has the rows that it was written with, and their commit times.
+def refuse_lost_rows(storage: Storage, file: str | None, stated: StatedFile | None, external: External | None) -> None:
+    """Nothing where the base file of a slice has the rows that it was written with, and their commit times.
 
-    A file that takes its place would lack them for good.
+    A file that takes its place would lack them for good. Of bootstrapped slices whoever stitches them compares rows.
 
     Raises:
         HudiError: BASE_FILE_CORRUPT.
@@ -179,6 +178,8 @@ def refuse_lost_rows(storage: Storage, file: str, stated: StatedFile | None) -> 
     Clauses: BF-001, OW-017, SA-001.
 
     """
+    if file is None or external is not None:
+        return
     footer = base_file_footer(storage, file)
     if COMMIT_TIME not in footer.schema.names:
         raise _without_commit_times(file, "restore the file from a copy, or overwrite its partition")

@@ -172,8 +172,7 @@ class Rewriting:
     def read(self, slices: tuple[SliceTask, ...]) -> tuple[pa.Table, int]:
         """The rows of slices, in the columns of the table, and how many stretches of their logs are no blocks."""
         for one in slices:
-            if one.base_file is not None and one.external is None:
-                refuse_lost_rows(one.context.storage, one.base_file, one.stated)
+            refuse_lost_rows(one.context.storage, one.base_file, one.stated, one.external)
         names, found = self.context.schema.names, [run_task(one) for one in slices]
         parts = [one.rows.select(names).cast(self.context.schema) for one in found]
         return pa.concat_tables(parts), sum(len(one.skipped) for one in found)

@@ -275,8 +275,7 @@ def _count(flags: pa.ChunkedArray) -> int:
 def _base_rows(task: SliceTask, context: ReadContext) -> pa.Table:
     if task.base_file is None:
         return context.schema.empty_table()
-    if task.external is None:
-        refuse_lost_rows(context.storage, task.base_file, task.stated)
+    refuse_lost_rows(context.storage, task.base_file, task.stated, task.external)
     return read_base_rows(
         context.storage, task.base_file, context.schema, task.columns, lambda _: None, external=task.external
     )

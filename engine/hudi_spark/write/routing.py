@@ -66,11 +66,9 @@ def counted_targets(targets: Sequence[Target], snapshot: Snapshot) -> tuple[Targ
 
     Clauses: OW-017, SA-001.
     """
-    merged = {number: one.slice for number, one in enumerate(targets) if one.kind == "merge" and one.slice is not None}
-    stated = stated_files(snapshot, merged.values())
+    stated = stated_files(snapshot, (one.slice for one in targets if one.kind == "merge" and one.slice is not None))
     return tuple(
-        replace(one, stated=stated.get(merged[number].base_file or "")) if number in merged else one
-        for number, one in enumerate(targets)
+        one if one.slice is None else replace(one, stated=stated.get(one.slice.base_file or "")) for one in targets
     )
 
 

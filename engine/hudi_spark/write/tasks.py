@@ -261,9 +261,8 @@ def write_target(
         return append_logs(target, own, deletes, ordered, context, identity)
     if target.slice is None:
         return create_files(own.filter(pc.invert(deletes)), target.partition, target.file_id, context, identity)
-    base = target.slice.base_file
-    if base is not None and context.origins.external(target.slice) is None:
-        refuse_lost_rows(context.place.effects.storage, base, target.stated)
+    external = context.origins.external(target.slice)
+    refuse_lost_rows(context.place.effects.storage, target.slice.base_file, target.stated, external)
     return (merge_into_file(own, deletes, target.slice, context, identity),)
 
 
